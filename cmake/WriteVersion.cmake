@@ -1,0 +1,13 @@
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  set(commit "unknown")
+endif()
+set(text "#include \"ringkv/version.h\"\nnamespace ringkv {\nconst char* version() { return \"${VERSION}\"; }\nconst char* commit() { return \"${commit}\"; }\n}  // namespace ringkv\n")
+set(old "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()

@@ -1,0 +1,41 @@
+// Records as bytes: on disk, and, with their context filled, between replicas.
+//
+// (The format is drawn in record_codec.cc.)
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/record.h"
+#include "storage/record_hash.h"
+
+namespace ringkv {
+
+// All of a record but its values: enough to stamp, to compare and to keep leaves, and cheap to read.
+struct RecordHead {
+  CausalContext context;
+  std::vector<Dot> dots;       // of the versions, in order
+  Hash128 hash;                // as RecordHasher computes it; stored in the bytes
+  uint64_t content_bytes = 0;  // as content_bytes() computes it; stored in the bytes
+
+  bool absent() const { return dots.empty() && context.vector.empty(); }
+
+  friend bool operator==(const RecordHead&, const RecordHead&) = default;
+};
+
+RecordHead head_of(const Record& record, const Hash128& hash, uint64_t content_bytes);
+
+// Appends. `hash` and `content_bytes` are stored in front, so that they are computed once in a record's life.
+void encode_record(const Record& record, const Hash128& hash, uint64_t content_bytes, std::string& out);
+
+// Bytes from outside: refused when malformed, never trusted. CORRUPTION otherwise.
+Result<Record> decode_record(std::string_view bytes);
+Result<RecordHead> decode_record_head(std::string_view bytes);
+
+// A client's context: opaque to it, bound to the key's token, with a checksum. INVALID_ARGUMENT when it is
+// damaged, or was made for another key.
+std::string encode_client_context(const CausalContext& context, Token token);
+Result<CausalContext> decode_client_context(std::string_view bytes, Token token);
+
+}  // namespace ringkv

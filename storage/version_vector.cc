@@ -1,0 +1,36 @@
+#include "storage/version_vector.h"
+
+#include <algorithm>
+
+namespace ringkv {
+namespace {
+
+bool before(const VersionVector::Entry& entry, const Actor& actor) { return entry.actor < actor; }
+
+}  // namespace
+
+bool VersionVector::covers(const VersionVector& other) const {
+  return std::all_of(other.entries_.begin(), other.entries_.end(),
+                     [this](const Entry& entry) { return counter_of(entry.actor) >= entry.counter; });
+}
+
+uint64_t VersionVector::counter_of(const Actor& actor) const {
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), actor, before);
+  return at != entries_.end() && at->actor == actor ? at->counter : 0;
+}
+
+void VersionVector::raise(const Actor& actor, uint64_t counter) {
+  if (counter == 0) return;
+  const auto at = std::lower_bound(entries_.begin(), entries_.end(), actor, before);
+  if (at != entries_.end() && at->actor == actor) {
+    at->counter = std::max(at->counter, counter);
+  } else {
+    entries_.insert(at, {actor, counter});
+  }
+}
+
+void VersionVector::join(const VersionVector& other) {
+  for (const Entry& entry : other.entries_) raise(entry.actor, entry.counter);
+}
+
+}  // namespace ringkv
