@@ -12,6 +12,15 @@ constexpr std::string_view kBase64Alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kDisplayedBytesMax = 64;
 
+// The value of each character of the alphabet; -1 for all others.
+constexpr std::array<int8_t, 256> base64_digits() {
+  std::array<int8_t, 256> digits{};
+  for (int8_t& digit : digits) digit = -1;
+  for (size_t i = 0; i < kBase64Alphabet.size(); ++i)
+    digits[static_cast<uint8_t>(kBase64Alphabet[i])] = static_cast<int8_t>(i);
+  return digits;
+}
+
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -81,6 +90,7 @@ std::string base64(std::string_view bytes) {
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
+  static constexpr std::array<int8_t, 256> kDigits = base64_digits();
   if (text.size() % 4 != 0) return std::nullopt;
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3);
@@ -95,8 +105,8 @@ std::optional<std::string> from_base64(std::string_view text) {
         group <<= 6;
         continue;
       }
-      const size_t digit = kBase64Alphabet.find(c);
-      if (padding > 0 || digit == std::string_view::npos) return std::nullopt;
+      const int8_t digit = kDigits[static_cast<uint8_t>(c)];
+      if (padding > 0 || digit < 0) return std::nullopt;
       group = group << 6 | static_cast<uint32_t>(digit);
     }
     for (size_t j = 0; j < 3 - padding; ++j) bytes.push_back(static_cast<char>(group >> (16 - 8 * j)));

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "ringkv/token.h"
 
 namespace ringkv {
 namespace {
@@ -62,6 +63,10 @@ Token token_of(const KeyDigest& digest) {
   uint64_t token = 0;
   for (int i = 0; i < 8; ++i) token = token << 8 | digest.sha1[static_cast<size_t>(i)];
   return token;
+}
+
+uint64_t token_of_key(std::string_view key, std::string_view bucket) {
+  return token_of(digest_of(bucket, key));
 }
 
 Partition partition_of(Token token, uint32_t partitions) {

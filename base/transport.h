@@ -16,6 +16,10 @@ using ConnectionId = uint64_t;
 // "host:port"; host is a name, an IPv4 address or [an IPv6 address].
 using Address = std::string;
 
+// A connection with more unsent output than this isn't read from until less than half of it is left. A
+// handler that has that much outstanding stops using bytes.
+inline constexpr size_t kUnsentBytesMax = size_t{4} << 20;
+
 // Which listening door a connection came through.
 enum class Door : uint8_t { kClient, kPeer };
 
@@ -26,8 +30,9 @@ class TransportHandler {
   virtual void on_accepted(ConnectionId connection, Door door, const Address& from) = 0;
   virtual void on_connected(ConnectionId connection) = 0;
 
-  // `available` is everything unread, contiguous. Returns how many bytes were used; the rest comes again,
-  // with more behind it, or, when nothing was used for lack of output room, once the output has drained.
+  // `available` is everything unread, contiguous, and holds during the call. Returns how many bytes were
+  // used; the rest comes again with more behind it, or once output that was written since has left: so a
+  // handler may leave bytes for want of output room, or until it has answered what it took before.
   virtual size_t on_bytes(ConnectionId connection, std::string_view available) = 0;
 
   // The last call for a connection: closed by the peer, by an error, or by a failed connect.
