@@ -3,14 +3,26 @@
 // (The format is drawn in record_codec.cc.)
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/token.h"
+#include "ringkv/status.h"
+#include "ringkv/store.h"
 #include "storage/record.h"
 #include "storage/record_hash.h"
 
 namespace ringkv {
+
+// What decoding accepts. A record past these can be encoded but never read again: whoever merges or stamps
+// asks within_limits() first.
+inline constexpr size_t kRecordVersionsMax = 1000;
+inline constexpr size_t kContextActorsMax = 4096;
+
+bool within_limits(const Record& record);
 
 // All of a record but its values: enough to stamp, to compare and to keep leaves, and cheap to read.
 struct RecordHead {
@@ -34,7 +46,7 @@ Result<Record> decode_record(std::string_view bytes);
 Result<RecordHead> decode_record_head(std::string_view bytes);
 
 // A client's context: opaque to it, bound to the key's token, with a checksum. INVALID_ARGUMENT when it is
-// damaged, or was made for another key.
+// damaged, or was made for another key. (The format is drawn in client_context.cc.)
 std::string encode_client_context(const CausalContext& context, Token token);
 Result<CausalContext> decode_client_context(std::string_view bytes, Token token);
 

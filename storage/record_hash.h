@@ -36,7 +36,8 @@ class RecordHasher {
   std::string expanded_secret_;
 };
 
-// What a leaf counts as the size of a record, the same on every replica: the key's and the values' bytes.
+// What a leaf counts as the size of a record, the same on every replica: the bytes of its key and values; 0
+// where there is no value, only tombstones or nothing: such a key is not counted.
 uint64_t content_bytes(std::string_view key, const Record& record);
 
 }  // namespace ringkv

@@ -29,8 +29,21 @@ void VersionVector::raise(const Actor& actor, uint64_t counter) {
   }
 }
 
+// In one pass: raising entry by entry would be quadratic, and the other side may have come from outside.
 void VersionVector::join(const VersionVector& other) {
-  for (const Entry& entry : other.entries_) raise(entry.actor, entry.counter);
+  if (other.empty()) return;
+  std::vector<Entry> joined;
+  joined.reserve(entries_.size() + other.entries_.size());
+  auto theirs = other.entries_.begin();
+  for (const Entry& ours : entries_) {
+    while (theirs != other.entries_.end() && theirs->actor < ours.actor) joined.push_back(*theirs++);
+    joined.push_back(ours);
+    if (theirs == other.entries_.end() || theirs->actor != ours.actor) continue;
+    joined.back().counter = std::max(ours.counter, theirs->counter);
+    ++theirs;
+  }
+  joined.insert(joined.end(), theirs, other.entries_.end());
+  entries_ = std::move(joined);
 }
 
 }  // namespace ringkv
