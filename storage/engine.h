@@ -26,7 +26,7 @@ class Batch {
   virtual bool empty() const = 0;
 };
 
-// Walks one family in key order, on a snapshot. One thread at a time.
+// Walks one family in key order, on a snapshot. One thread at a time; never outlives its engine.
 class Cursor {
  public:
   virtual ~Cursor() = default;
@@ -46,10 +46,11 @@ class Engine {
   virtual std::unique_ptr<Batch> new_batch() = 0;
 
   // Appends to the log, and with `sync` waits until it is on disk. One caller at a time (the commit lane).
-  // After a failure the engine must not be written again: what reached the disk is known only after a reopen.
+  // The batch is empty afterwards, for reuse. OUT_OF_SPACE, CORRUPTION, or UNAVAILABLE for any other reason.
+  // After a failure the engine refuses further writes: what reached the disk is known only after a reopen.
   virtual Status write(Batch& batch, bool sync) = 0;
 
-  // Any thread. May wait for the disk. kFound or kAbsent.
+  // Any thread. May wait for the disk. kFound or kAbsent. CORRUPTION names the damaged file.
   virtual Result<Lookup> get(Family family, std::string_view key, std::string& value) = 0;
 
   // Never waits for the disk: kWouldBlock where it would have to. For the loop.

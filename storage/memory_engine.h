@@ -1,0 +1,126 @@
+// The engine for tests and simulation, and the disk beneath it. The disk outlives engines: destroying an
+// engine is kill -9, crash() is a power cut, and a new engine on the same disk is a restart.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "storage/engine.h"
+
+namespace ringkv {
+
+// What can fail: appending a batch, making it durable (a synced write, a flush), reading (get, seek).
+enum class DiskCall : uint8_t { kWrite, kSync, kGet };
+enum class DiskError : uint8_t { kInputOutput, kNoSpace };
+
+struct DiskSpace {
+  uint64_t free_bytes = 1ULL << 40;
+  uint64_t size_bytes = 1ULL << 40;
+};
+
+// One put, or with no value one erase.
+struct MemoryChange {
+  Family family;
+  std::string key;
+  std::optional<std::string> value;
+};
+using MemoryChanges = std::vector<MemoryChange>;
+
+class MemoryCursor;
+
+class MemoryDisk {
+ public:
+  MemoryDisk() = default;
+  MemoryDisk(const MemoryDisk&) = delete;
+  MemoryDisk& operator=(const MemoryDisk&) = delete;
+
+  // The nth such call from now (1: the next one) fails, and no other. A batch whose append failed is gone.
+  // One whose sync failed is in the log all the same: unseen by the engine that failed, there for the next
+  // one.
+  void fail(DiskCall call, uint64_t nth, DiskError error);
+
+  // This share of look-ups of get_cached would block.
+  void set_blocking_share(double share, uint64_t seed);
+
+  void set_space(DiskSpace space);
+
+  // A power cut: of the batches that were not synced, in order, only a random number of the first survive.
+  // No engine may be open; nor for wipe().
+  void crash(Random& random);
+
+  // As an empty directory.
+  void wipe();
+
+  // A backup, or a copied directory: all that the next engine would find here, synced. Faults aren't copied.
+  std::unique_ptr<MemoryDisk> copy() const;
+
+  size_t unsynced_batches() const;
+
+ private:
+  friend class MemoryEngine;
+  friend class MemoryCursor;
+
+  using Table = std::map<std::string, std::string, std::less<>>;
+
+  struct PlannedFault {
+    uint64_t calls_left;
+    DiskError error;
+  };
+
+  Table& table(Family family) { return tables_[static_cast<size_t>(family)]; }
+  std::optional<DiskError> fault_of(DiskCall call);
+  MemoryChange exchange(MemoryChange change);  // applies it; returns what takes it back
+  void apply(MemoryChanges changes);
+  void replay_unseen();
+
+  mutable std::mutex mutex_;  // engines may be read on any thread
+  std::array<Table, kFamilies> tables_;
+  std::deque<MemoryChanges> undo_;     // for each batch that was not synced: how to take it back
+  std::vector<MemoryChanges> unseen_;  // in the log, after a failed sync
+  std::vector<MemoryCursor*> cursors_;
+  std::array<std::optional<PlannedFault>, 3> faults_;
+  bool engine_open_ = false;
+  double blocking_share_ = 0;
+  SeededRandom blocking_random_{0};
+  DiskSpace space_;
+};
+
+// Cursors see the tables as they were when the cursor was made, exactly: a key that is changed later, in the
+// part that a cursor has yet to walk, leaves its old value with that cursor. A cursor that lives while
+// nothing is written costs nothing.
+class MemoryEngine final : public Engine {
+ public:
+  // One engine at a time on a disk, which outlives it.
+  explicit MemoryEngine(MemoryDisk& disk);
+  ~MemoryEngine() override;
+
+  std::unique_ptr<Batch> new_batch() override;
+  Status write(Batch& batch, bool sync) override;
+  Result<Lookup> get(Family family, std::string_view key, std::string& value) override;
+  Result<Lookup> get_cached(Family family, std::string_view key, std::string& value) override;
+  std::unique_ptr<Cursor> seek(Family family, std::string_view lower, std::string_view upper) override;
+  Status flush() override;
+  uint64_t disk_free_bytes() const override;
+  uint64_t disk_size_bytes() const override;
+  std::map<std::string, uint64_t> statistics() const override;
+
+ private:
+  friend class MemoryCursor;
+
+  Lookup look_up(Family family, std::string_view key, std::string& value);
+  Status fence(Status why);
+  Status fenced() const;
+
+  MemoryDisk& disk_;
+  std::optional<Status> failed_;  // the first failure to write
+};
+
+}  // namespace ringkv

@@ -1,0 +1,21 @@
+// The engine of a real node: RocksDB, one column family for each Family.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "storage/engine.h"
+
+namespace ringkv {
+
+struct RocksdbOptions {
+  std::filesystem::path path;            // the db/ of a data directory; made when missing
+  uint64_t memory_bytes = 256ULL << 20;  // block cache and memtables together
+};
+
+// Opens, and first replays the log. Where the log is damaged, what was written before the damage is kept,
+// flushed to table files and synced before this returns, and `log_damage` says which file and where.
+// CORRUPTION when anything else is damaged, OUT_OF_SPACE, or UNAVAILABLE. Blocks; any thread.
+Result<OpenedEngine> open_rocksdb(const RocksdbOptions& options);
+
+}  // namespace ringkv

@@ -1,0 +1,240 @@
+// What every engine keeps to, over each of them.
+#include "storage/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "storage/memory_engine.h"
+#include "storage/rocksdb_engine.h"
+#include "tests/storage/temp_directory.h"
+
+namespace ringkv {
+namespace {
+
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+struct OnMemory {
+  MemoryDisk disk;
+  std::unique_ptr<Engine> open() { return std::make_unique<MemoryEngine>(disk); }
+};
+
+struct OnRocksdb {
+  TempDirectory directory;
+  std::unique_ptr<Engine> open() {
+    auto opened = open_rocksdb({.path = directory.path() / "db", .memory_bytes = 32U << 20});
+    EXPECT_TRUE(opened.ok()) << opened.status().to_string();
+    EXPECT_EQ(opened->log_damage, "");
+    return std::move(opened->engine);
+  }
+};
+
+template <class Disk>
+class EngineTest : public testing::Test {
+ protected:
+  void put(std::string_view key, std::string_view value, Family family = Family::kData, bool sync = false) {
+    auto batch = engine_->new_batch();
+    batch->put(family, key, value);
+    ASSERT_TRUE(engine_->write(*batch, sync).ok());
+  }
+  void erase(std::string_view key) {
+    auto batch = engine_->new_batch();
+    batch->erase(Family::kData, key);
+    ASSERT_TRUE(engine_->write(*batch, false).ok());
+  }
+  // The value, or "absent".
+  std::string get(std::string_view key, Family family = Family::kData) {
+    std::string value;
+    const Result<Lookup> found = engine_->get(family, key, value);
+    EXPECT_TRUE(found.ok());
+    return *found == Lookup::kFound ? value : "absent";
+  }
+  Entries walk(std::string_view lower, std::string_view upper, Family family = Family::kData) {
+    return rest_of(*engine_->seek(family, lower, upper));
+  }
+  static Entries rest_of(Cursor& cursor) {
+    Entries entries;
+    for (; cursor.valid(); cursor.next()) entries.emplace_back(cursor.key(), cursor.value());
+    EXPECT_TRUE(cursor.status().ok());
+    return entries;
+  }
+  void reopen() {
+    engine_.reset();
+    engine_ = disk_.open();
+  }
+
+  Disk disk_;
+  std::unique_ptr<Engine> engine_ = disk_.open();
+};
+
+using Engines = testing::Types<OnMemory, OnRocksdb>;
+TYPED_TEST_SUITE(EngineTest, Engines);
+
+TYPED_TEST(EngineTest, GivesBackWhatWasPutUntilItIsOverwrittenOrErased) {
+  EXPECT_EQ(this->get("a"), "absent");
+  this->put("a", "1");
+  EXPECT_EQ(this->get("a"), "1");
+  this->put("a", "2");
+  EXPECT_EQ(this->get("a"), "2");
+  this->erase("a");
+  EXPECT_EQ(this->get("a"), "absent");
+  this->erase("a");
+  this->put("a", "3");
+  EXPECT_EQ(this->get("a"), "3");
+}
+
+TYPED_TEST(EngineTest, TellsAnEmptyValueFromAnAbsentOne) {
+  this->put("empty", "");
+  std::string value = "left over";
+  EXPECT_EQ(*this->engine_->get(Family::kData, "empty", value), Lookup::kFound);
+  EXPECT_EQ(value, "");
+  EXPECT_EQ(*this->engine_->get(Family::kData, "other", value), Lookup::kAbsent);
+  EXPECT_EQ(this->walk("", ""), (Entries{{"empty", ""}}));
+}
+
+TYPED_TEST(EngineTest, TakesKeysAndValuesOfAnyBytesAndOrdersThemUnsigned) {
+  const std::string zero("a\0", 2), zero_b("a\0b", 3), high("a\xFF"), all_high("\xFF\xFF");
+  for (const std::string& key : {high, zero_b, all_high, std::string("a"), zero}) this->put(key, key + zero);
+  EXPECT_EQ(this->walk("", ""), (Entries{{"a", "a" + zero},
+                                         {zero, zero + zero},
+                                         {zero_b, zero_b + zero},
+                                         {high, high + zero},
+                                         {all_high, all_high + zero}}));
+}
+
+TYPED_TEST(EngineTest, KeepsFamiliesApart) {
+  this->put("a", "data", Family::kData);
+  this->put("a", "digest", Family::kDigests);
+  this->put("a", "hint", Family::kHints);
+  EXPECT_EQ(this->get("a", Family::kData), "data");
+  EXPECT_EQ(this->get("a", Family::kDigests), "digest");
+  EXPECT_EQ(this->get("a", Family::kHints), "hint");
+  EXPECT_EQ(this->get("a", Family::kMeta), "absent");
+}
+
+TYPED_TEST(EngineTest, AppliesABatchInOrderAndLeavesItEmptyForReuse) {
+  auto batch = this->engine_->new_batch();
+  EXPECT_TRUE(batch->empty());
+  batch->put(Family::kData, "a", "1");
+  batch->erase(Family::kData, "a");
+  batch->erase(Family::kData, "b");
+  batch->put(Family::kData, "b", "2");
+  batch->put(Family::kMeta, "c", std::string(1000, 'x'));
+  EXPECT_FALSE(batch->empty());
+  EXPECT_GE(batch->bytes(), 1000U);
+  EXPECT_EQ(this->get("b"), "absent") << "visible before it was written";
+  ASSERT_TRUE(this->engine_->write(*batch, false).ok());
+  EXPECT_EQ(this->get("a"), "absent");
+  EXPECT_EQ(this->get("b"), "2");
+
+  EXPECT_TRUE(batch->empty());
+  this->put("b", "3");
+  batch->put(Family::kData, "d", "4");
+  ASSERT_TRUE(this->engine_->write(*batch, false).ok());
+  EXPECT_EQ(this->get("b"), "3") << "the first batch was written twice";
+}
+
+TYPED_TEST(EngineTest, WalksFromTheLowerBoundUpToBeforeTheUpper) {
+  for (const char* key : {"a", "b", "ba", "c", "d"}) this->put(key, "");
+  this->put("bb", "", Family::kMeta);
+  const auto keys = [](const Entries& entries) {
+    std::string all;
+    for (const auto& [key, value] : entries) all += key + " ";
+    return all;
+  };
+  EXPECT_EQ(keys(this->walk("", "")), "a b ba c d ");
+  EXPECT_EQ(keys(this->walk("b", "c")), "b ba ");
+  EXPECT_EQ(keys(this->walk("b0", "d")), "ba c ");
+  EXPECT_EQ(keys(this->walk("c", "")), "c d ");
+  EXPECT_EQ(keys(this->walk("e", "")), "");
+  EXPECT_EQ(keys(this->walk("bb", "bc")), "");
+  EXPECT_EQ(keys(this->walk("c", "c")), "");
+}
+
+// A cursor that stands anywhere sees exactly the entries of its first moment, whatever is written meanwhile.
+TYPED_TEST(EngineTest, WalksASnapshot) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(cat("seed ", seed));
+    SeededRandom random(seed);
+    const auto write_some = [&] {
+      for (int i = 0; i < 20; ++i) {
+        const std::string key(1, static_cast<char>('a' + random.below(26)));
+        random.one_in(3) ? this->erase(key) : this->put(key, cat(random.below(1000)));
+      }
+    };
+    write_some();
+    const Entries expected = this->walk("c", "x");
+    auto cursor = this->engine_->seek(Family::kData, "c", "x");
+    Entries seen;
+    while (cursor->valid()) {
+      seen.emplace_back(cursor->key(), cursor->value());
+      if (random.one_in(2)) write_some();
+      cursor->next();
+    }
+    EXPECT_EQ(seen, expected);
+  }
+}
+
+TYPED_TEST(EngineTest, KeepsSyncedDataOverAReopen) {
+  this->put("buffered", "1");
+  this->put("synced", "2", Family::kData, true);
+  this->put("meta", "3", Family::kMeta, true);
+  this->reopen();
+  EXPECT_EQ(this->get("buffered"), "1");
+  EXPECT_EQ(this->get("synced"), "2");
+  EXPECT_EQ(this->get("meta", Family::kMeta), "3");
+  ASSERT_TRUE(this->engine_->flush().ok());
+  this->put("after", "4", Family::kData, true);
+  this->reopen();
+  EXPECT_EQ(this->get("synced"), "2");
+  EXPECT_EQ(this->get("after"), "4");
+}
+
+TYPED_TEST(EngineTest, CachedLookUpsAgreeOrWouldBlock) {
+  this->put("a", "1");
+  std::string value;
+  EXPECT_EQ(*this->engine_->get_cached(Family::kData, "a", value), Lookup::kFound) << "just written";
+  EXPECT_EQ(value, "1");
+  ASSERT_TRUE(this->engine_->flush().ok());
+  this->reopen();
+  EXPECT_NE(*this->engine_->get_cached(Family::kData, "a", value), Lookup::kAbsent);
+  EXPECT_EQ(this->get("a"), "1");
+  value.clear();
+  EXPECT_EQ(*this->engine_->get_cached(Family::kData, "a", value), Lookup::kFound) << "just read";
+  EXPECT_EQ(value, "1");
+}
+
+// Readers on other threads never see half a batch.
+TYPED_TEST(EngineTest, MayBeReadOnAnyThreadWhileItIsWritten) {
+  this->put("a", "0");
+  this->put("b", "0");
+  std::atomic<bool> done = false;
+  std::atomic<int> mixed = 0;
+  std::thread reader([&] {
+    while (!done) {
+      const Entries both = this->walk("", "");
+      if (both.size() != 2 || both[0].second != both[1].second) ++mixed;
+    }
+  });
+  for (int i = 1; i <= 500; ++i) {
+    auto batch = this->engine_->new_batch();
+    batch->put(Family::kData, "a", cat(i));
+    batch->put(Family::kData, "b", cat(i));
+    ASSERT_TRUE(this->engine_->write(*batch, false).ok());
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(mixed, 0);
+}
+
+TYPED_TEST(EngineTest, KnowsItsDisk) {
+  EXPECT_GT(this->engine_->disk_free_bytes(), 0U);
+  EXPECT_GE(this->engine_->disk_size_bytes(), this->engine_->disk_free_bytes());
+  EXPECT_FALSE(this->engine_->statistics().empty());
+}
+
+}  // namespace
+}  // namespace ringkv
