@@ -1,0 +1,54 @@
+#include "storage/leaf_table.h"
+
+#include <gtest/gtest.h>
+
+namespace ringkv {
+namespace {
+
+Leaf leaf(uint64_t hash, uint64_t keys, uint64_t bytes) {
+  return {.hash = {.low = hash, .high = ~hash}, .keys = keys, .bytes = bytes};
+}
+
+TEST(LeafTable, ALeafIsTheTokensNextBitsAfterThePartition) {
+  EXPECT_EQ(leaf_of(0, 4096), 0U);
+  EXPECT_EQ(leaf_of(~0ULL, 4096), 4096U * 256 - 1);
+  EXPECT_EQ(leaf_of(0xABCDE00000000000ULL, 4096), 0xABCU * 256 + 0xDE);
+  EXPECT_EQ(leaf_of(0xABCDEFFFFFFFFFFFULL, 4096), 0xABCU * 256 + 0xDE);
+  EXPECT_EQ(leaf_of(0xABCDEF0000000000ULL, 65536), 0xABCDU * 256 + 0xEF);
+  EXPECT_EQ(leaf_of(0xABCDEF0000000000ULL, 1), 0xABU);
+  for (const Token token : {0x0123456789ABCDEFULL, 0xFEDCBA9876543210ULL}) {
+    for (uint32_t partitions = 1; partitions <= 65536; partitions *= 2) {
+      EXPECT_EQ(leaf_of(token, partitions) / kLeavesPerPartition, partition_of(token, partitions));
+    }
+  }
+}
+
+TEST(LeafTable, PagesAreMadeWhenTouched) {
+  LeafTable leaves(8);
+  EXPECT_EQ(leaves.partitions(), 8U);
+  EXPECT_EQ(leaves.page(3), nullptr);
+  leaves.at(3 * 256 + 255) = leaf(1, 2, 3);
+  ASSERT_NE(leaves.page(3), nullptr);
+  EXPECT_EQ((*leaves.page(3))[255], leaf(1, 2, 3));
+  EXPECT_EQ((*leaves.page(3))[0], Leaf());
+  EXPECT_EQ(leaves.page(2), nullptr);
+  EXPECT_EQ(leaves.page(4), nullptr);
+}
+
+TEST(LeafTable, AddsUpPartitionsAndAll) {
+  LeafTable leaves(8);
+  leaves.at(256) = leaf(0b0110, 1, 10);
+  leaves.at(257) = leaf(0b0011, 2, 20);
+  LeafPage page;
+  page[7] = leaf(5, 4, 40);
+  leaves.set_page(7, page);
+  EXPECT_EQ(leaves.partition_total(0), Leaf());
+  EXPECT_EQ(leaves.partition_total(1),
+            (Leaf{.hash = {.low = 0b0101, .high = 0b0101}, .keys = 3, .bytes = 30}));
+  EXPECT_EQ(leaves.partition_total(7), leaf(5, 4, 40));
+  EXPECT_EQ(leaves.keys(), 7U);
+  EXPECT_EQ(leaves.bytes(), 70U);
+}
+
+}  // namespace
+}  // namespace ringkv
