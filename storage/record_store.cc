@@ -1,0 +1,131 @@
+#include "storage/record_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace ringkv {
+namespace {
+
+// A key that is written in life after life would carry them all. A short context isn't worth stripping: what
+// is stripped must be filled with the whole floor whenever it leaves the node.
+constexpr size_t kContextEntriesKept = 8;
+
+}  // namespace
+
+RecordStore::RecordStore(Engine& engine, RecoveredStore recovered, const Settings& settings)
+    : engine_(engine),
+      hasher_(settings.secret),
+      actor_(recovered.actor),
+      past_boots_(std::move(recovered.past_boots)),
+      highest_time_(std::max(past_boots_.highest_time, recovered.leaves.end.stamper.highest_time)),
+      leaves_(std::move(recovered.leaves.leaves)),
+      journal_(leaves_, recovered.leaves.end, recovered.leaves.waiting),
+      cache_(settings.cache_bytes),
+      open_batch_(engine.new_batch()) {}
+
+Result<std::optional<RecordHead>> RecordStore::newest_head(const Place& place) {
+  const auto pinned = pinned_.find(place.digest);
+  if (pinned != pinned_.end()) return std::optional<RecordHead>(pinned->second.head);
+  if (std::optional<RecordHead> head = cache_.find(place.digest)) return head;
+
+  std::string bytes;
+  Result<Lookup> found = engine_.get_cached(Family::kData, place.storage_key, bytes);
+  if (!found.ok()) return found.status();
+  if (*found == Lookup::kWouldBlock) return std::optional<RecordHead>();
+  if (*found == Lookup::kAbsent) return std::optional<RecordHead>(RecordHead());
+  Result<RecordHead> head = decode_record_head(bytes);
+  if (!head.ok()) return head.status();
+  return std::optional<RecordHead>(std::move(*head));
+}
+
+Result<Lookup> RecordStore::read_cached(const Place& place, std::string& bytes) const {
+  return engine_.get_cached(Family::kData, place.storage_key, bytes);
+}
+
+BatchNumber RecordStore::pending(const Place& place) const {
+  const auto pinned = pinned_.find(place.digest);
+  return pinned == pinned_.end() ? 0 : pinned->second.batch;
+}
+
+BatchNumber RecordStore::being_written(const Place& place) const {
+  if (under_way_ == 0) return 0;
+  const auto pinned = pinned_.find(place.digest);
+  if (pinned == pinned_.end()) return 0;
+  const bool written = pinned->second.batch == under_way_ || pinned->second.earlier_batch == under_way_;
+  return written ? under_way_ : 0;
+}
+
+Floor RecordStore::floor(Partition) const {
+  Floor floor = past_boots_;
+  floor.vector.raise(actor_, counter_);
+  floor.highest_time = highest_time_;
+  return floor;
+}
+
+void RecordStore::restore(CausalContext& context) const {
+  if (context.stripped) fill(context, past_boots_);
+}
+
+void RecordStore::stage(const Place& place, std::string_view key, Record record, const RecordHead& before) {
+  CHECK(!record.versions.empty());
+  for (const Version& version : record.versions) highest_time_ = std::max(highest_time_, version.time);
+  if (record.context.vector.entries().size() > kContextEntriesKept)
+    strip(record.context, past_boots_, actor_);
+
+  RecordHead after = head_of(record, hasher_.hash(place.digest, record), content_bytes(key, record));
+  encoded_.clear();
+  encode_record(record, after.hash, after.content_bytes, encoded_);
+  open_batch_->put(Family::kData, place.storage_key, encoded_);
+  update_leaf(place, before, after);
+
+  const auto [pinned, is_new] = pinned_.try_emplace(place.digest);
+  Pinned& pin = pinned->second;
+  if (is_new || pin.batch != open_batch()) {
+    open_keys_.push_back(place.digest);
+    pin.earlier_batch = pin.batch;
+    pin.batch = open_batch();
+  }
+  pin.head = std::move(after);
+}
+
+void RecordStore::update_leaf(const Place& place, const RecordHead& before, const RecordHead& after) {
+  Leaf& leaf = leaves_.at(place.leaf);
+  leaf.hash ^= before.hash;
+  leaf.hash ^= after.hash;
+  leaf.keys += (after.content_bytes > 0 ? 1 : 0);
+  leaf.keys -= (before.content_bytes > 0 ? 1 : 0);
+  leaf.bytes += after.content_bytes - before.content_bytes;
+  journal_.touch(place.leaf);
+}
+
+void RecordStore::stage(const MetaRecord& record) {
+  open_batch_->put(Family::kMeta, record.key, record.value);
+  open_sync_ = true;
+}
+
+Commit RecordStore::take() {
+  CHECK(under_way_ == 0);
+  Commit commit;
+  commit.number = under_way_ = open_batch();
+  commit.sync = std::exchange(open_sync_, false);
+  journal_.finish(*open_batch_, {.boot = actor_.boot, .counter = counter_, .highest_time = highest_time_});
+  commit.batch = std::exchange(open_batch_, engine_.new_batch());
+  commit.keys = std::exchange(open_keys_, {});
+  commit.bytes = under_way_bytes_ = commit.batch->bytes();
+  return commit;
+}
+
+void RecordStore::committed(const Commit& commit) {
+  under_way_ = 0;
+  under_way_bytes_ = 0;
+  for (const KeyDigest& key : commit.keys) {
+    const auto pinned = pinned_.find(key);
+    if (pinned == pinned_.end() || pinned->second.batch != commit.number) continue;  // staged again since
+    cache_.insert(key, pinned->second.head);
+    pinned_.erase(pinned);
+  }
+}
+
+}  // namespace ringkv

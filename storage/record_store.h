@@ -1,0 +1,127 @@
+// One node's records: read the newest or the committed state of a key, stage a new one, hand batches to the
+// disk.
+//
+// Every change is staged into the open batch: the record, its leaf (as part of the batch's one journal entry)
+// and this life's counter, so that after kill -9 leaves and floors are exact without reading data. While one
+// batch is being committed elsewhere the next is gathered; groups form by themselves. What is staged or under
+// way is pinned in memory, so that a stamp always sees every earlier one (newest), while gets see only what
+// is committed.
+//
+// Loop thread. What must wait for the disk is read from the engine by a worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/outbox.h"
+#include "base/token.h"
+#include "storage/engine.h"
+#include "storage/leaf_journal.h"
+#include "storage/leaf_table.h"
+#include "storage/place.h"
+#include "storage/record_codec.h"
+#include "storage/record_hash.h"
+#include "storage/recovery.h"
+#include "storage/version_cache.h"
+
+namespace ringkv {
+
+// A batch on its way to the disk.
+struct Commit {
+  BatchNumber number = 0;
+  bool sync = false;
+  std::unique_ptr<Batch> batch;
+  std::vector<KeyDigest> keys;
+  size_t bytes = 0;
+};
+
+class RecordStore {
+ public:
+  struct Settings {
+    std::string secret;        // of the ring description
+    uint64_t cache_bytes = 0;  // for heads of records
+  };
+
+  RecordStore(Engine& engine, RecoveredStore recovered, const Settings& settings);
+
+  // The newest head of a key, staged ones included; one of an absent key is empty. Nothing: only the disk
+  // knows.
+  Result<std::optional<RecordHead>> newest_head(const Place& place);
+
+  // The bytes of a key's record as the engine shows them: committed, unless the key is being written.
+  Result<Lookup> read_cached(const Place& place, std::string& bytes) const;
+
+  // The batch that must be committed before the key's committed state is its newest; 0: it is.
+  BatchNumber pending(const Place& place) const;
+
+  // The batch under way that holds the key, or 0. The engine may show what is being written before it is
+  // synced.
+  BatchNumber being_written(const Place& place) const;
+
+  // The next dot of this life. Each is used once.
+  Dot next_dot() { return {actor_, ++counter_}; }
+  const Actor& actor() const { return actor_; }
+
+  // All dots up to here in this partition have been merged here, staged ones included. Alone in its cluster a
+  // node merges only its own stamps, so all partitions share one floor.
+  Floor floor(Partition partition) const;
+
+  // Later than the hybrid time of all that was ever stamped here.
+  HybridTime highest_time() const { return highest_time_; }
+
+  // Puts back what stage() left out of a context. Not the whole floor: that covers what is staged and not
+  // committed yet, and who got it with a committed record would replace siblings that nobody has seen.
+  void restore(CausalContext& context) const;
+
+  // The record takes the place of the one whose head is `before` (the newest). Its context may be stripped of
+  // what the floor covers.
+  void stage(const Place& place, std::string_view key, Record record, const RecordHead& before);
+  void stage(const MetaRecord& record);
+
+  void require_sync() { open_sync_ = true; }
+
+  BatchNumber open_batch() const { return journal_.next_number(); }
+  bool has_staged() const { return !open_batch_->empty(); }
+  size_t staged_bytes() const { return open_batch_->bytes() + under_way_bytes_; }
+
+  // Closes the open batch for writing elsewhere. One at a time, until committed().
+  Commit take();
+  void committed(const Commit& commit);
+
+  const LeafTable& leaves() const { return leaves_; }
+
+ private:
+  struct Pinned {
+    RecordHead head;
+    BatchNumber batch = 0;          // of the newest state
+    BatchNumber earlier_batch = 0;  // of the one before, if that was under way when it was staged again
+  };
+
+  void update_leaf(const Place& place, const RecordHead& before, const RecordHead& after);
+
+  Engine& engine_;
+  const RecordHasher hasher_;
+  const Actor actor_;
+  const Floor past_boots_;
+
+  uint64_t counter_ = 0;  // of this life; the highest dot stamped
+  HybridTime highest_time_ = 0;
+  LeafTable leaves_;
+  LeafJournal journal_;
+  VersionCache cache_;
+  std::unordered_map<KeyDigest, Pinned> pinned_;
+
+  std::unique_ptr<Batch> open_batch_;
+  std::vector<KeyDigest> open_keys_;
+  bool open_sync_ = false;
+  BatchNumber under_way_ = 0;  // 0: none
+  size_t under_way_bytes_ = 0;
+  std::string encoded_;  // reused
+};
+
+}  // namespace ringkv

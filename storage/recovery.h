@@ -1,0 +1,34 @@
+// What a start finds on its disk, and how it draws a line under the life before: a new boot is drawn, the
+// earlier one is closed at the counter that the log proves, and nothing is acknowledged before both are on
+// disk.
+//
+// The store's own past boots are a floor: all that they stamped is merged here, up to the counter in the last
+// batch that survived, because the log is recovered as a prefix. (What a lost tail held beyond it, others may
+// hold; the floor doesn't claim it, and no later life repeats it: the new boot is a new actor.)
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/ids.h"
+#include "storage/engine.h"
+#include "storage/leaf_journal.h"
+#include "storage/record.h"
+
+namespace ringkv {
+
+struct RecoveredStore {
+  RecoveredLeaves leaves;
+  Actor actor;       // this life
+  Floor past_boots;  // this node's earlier lives
+};
+
+// Blocks: reads pages and journal, no data. The engine must not be written by anybody else.
+Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const Actor& actor);
+
+// The newest ring description on this disk, or "" at a first start; and how it is put there, synced.
+inline constexpr std::string_view kRingKey = "ring";
+Result<std::string> read_ring(Engine& engine);
+Status write_ring(Engine& engine, std::string_view encoded);
+
+}  // namespace ringkv

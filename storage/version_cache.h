@@ -1,0 +1,62 @@
+// The heads of recently used records, so that a put needn't read what it replaces and a digest needn't read
+// at all.
+//
+// Set-associative, fixed size, no allocation after construction. Holds only plain heads: one version, at most
+// three actors; others are read from the engine. Entries are found by 128 bits of the key's SHA-1: two keys
+// that are mixed up would drop a value, so fewer bits won't do. Only committed heads belong here: what waits
+// in batches is pinned by RecordStore until it is on disk. Loop thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/token.h"
+#include "storage/record_codec.h"
+
+namespace ringkv {
+
+class VersionCache {
+ public:
+  explicit VersionCache(uint64_t memory_bytes);
+
+  std::optional<RecordHead> find(const KeyDigest& key);
+  void insert(const KeyDigest& key, const RecordHead& head);
+  void erase(const KeyDigest& key);
+
+ private:
+  static constexpr size_t kWays = 8;
+  static constexpr size_t kActorsMax = 3;
+  static constexpr size_t kActorNamesMax = 65'536;
+
+  struct Entry {
+    std::array<uint8_t, 16> key{};  // all zero: free (no SHA-1 known begins with 16 zero bytes)
+    std::array<uint64_t, kActorsMax> counters{};
+    std::array<uint32_t, kActorsMax> actors{};
+    uint32_t content_bytes = 0;
+    Hash128 hash;
+    HybridTime highest_time = 0;
+    uint8_t actor_count = 0;
+    uint8_t dot_actor = 0;  // the version's dot is this actor's entry of the context
+    bool stripped = false;  // as the context's
+    bool used = false;      // since the hand passed: a second chance
+  };
+  struct Set {
+    std::array<Entry, kWays> ways;
+    uint8_t hand = 0;
+  };
+
+  Set& set_of(const KeyDigest& key);
+  static Entry* find_in(Set& set, const KeyDigest& key);
+  static Entry& victim_of(Set& set);
+  std::optional<uint32_t> name_of(const Actor& actor);  // short names for actors; nothing: too many
+  std::optional<Entry> packed(const RecordHead& head);
+
+  std::vector<Set> sets_;
+  std::map<Actor, uint32_t> names_;
+  std::vector<Actor> actors_;
+};
+
+}  // namespace ringkv
