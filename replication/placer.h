@@ -1,5 +1,6 @@
 // Who owns which partition. Two placers, both pure; members are always taken in order of name, never of
-// arrival.
+// arrival. `members` must be in that order. Members that are leaving stay in `members` but get no partition;
+// without any other member the table is empty.
 #pragma once
 
 #include "base/ring_description.h"

@@ -11,8 +11,9 @@
 
 namespace ringkv {
 
-// For each partition its list of min(copies, members) members, in order of acceptance, one list after
-// another. `members[i].rack` names the rack of owner i.
+// For each partition its list of min(copies, owners) members, in order of acceptance, one list after another.
+// `members[i].rack` names the rack of owner i; a member that owns no partition (a leaver, a joiner before its
+// change) is met by no walk and is in no list.
 std::vector<uint16_t> preference_lists(const OwnerTable& owners, const std::vector<Member>& members,
                                        uint32_t copies);
 

@@ -25,7 +25,7 @@ class Ring {
   Token token(const KeyDigest& key) const { return token_(key); }
   Partition partition(const KeyDigest& key) const { return partition_of(token_(key), partitions()); }
 
-  // min(N, members) owners in order of acceptance, as positions in description().members.
+  // min(N, members with partitions) owners in order of acceptance, as positions in description().members.
   std::span<const uint16_t> preference_list(Partition partition) const;
 
   const Member& member(uint16_t position) const { return description_.members[position]; }
@@ -38,7 +38,7 @@ class Ring {
   std::string encoded_;
   std::string digest_;
   TokenFunction token_;
-  uint32_t copies_;                    // min(N, members)
+  uint32_t copies_ = 0;                // min(N, members with partitions)
   std::vector<uint16_t> lists_;        // partitions x copies_
   std::vector<uint32_t> copies_held_;  // by member
 };
