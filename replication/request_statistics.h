@@ -1,0 +1,38 @@
+// What `stats` shows of requests, by kind: how many, how they ended, how long they took.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/time.h"
+#include "ringkv/admin.h"
+#include "ringkv/latency_histogram.h"
+#include "ringkv/status.h"
+
+namespace ringkv {
+
+enum class RequestKind : uint8_t { kPut, kDelete, kGet, kExists, kScan };
+inline constexpr size_t kRequestKinds = 5;
+std::string_view name_of(RequestKind kind);
+
+class RequestStatistics {
+ public:
+  void count(RequestKind kind, const Status& outcome, Duration latency);
+  void reset_latencies();
+
+  // put.count, put.failed, put.unknown, put.p50_us, …
+  void add_to(Statistics& statistics) const;
+
+ private:
+  struct Kind {
+    uint64_t count = 0;
+    uint64_t failed = 0;   // refused: nothing was written or read
+    uint64_t unknown = 0;  // UNKNOWN_OUTCOME
+    LatencyHistogram latencies;
+  };
+
+  std::array<Kind, kRequestKinds> kinds_;
+};
+
+}  // namespace ringkv
