@@ -1,0 +1,42 @@
+#include "ringkv/admin.h"
+
+#include <algorithm>
+
+#include "base/client_message.h"
+#include "node/reply_result.h"
+
+namespace ringkv {
+
+ClientReply Admin::ask(ClientRequest request) {
+  request.timeout = std::min<std::chrono::milliseconds>(timeout_, std::chrono::hours(24));
+  return await_reply([&](auto done) { store_.submit(std::move(request), std::move(done)); });
+}
+
+Result<ClusterStatus> Admin::status() { return result_from<ClusterStatus>(ask({ClientStatus{}, {}})); }
+
+Result<RingInfo> Admin::ring(bool owners) { return result_from<RingInfo>(ask({ClientRing{owners}, {}})); }
+
+Result<Explanation> Admin::explain(std::string_view key, std::string_view bucket) {
+  return result_from<Explanation>(ask({ClientExplain{std::string(bucket), std::string(key)}, {}}));
+}
+
+Result<LocalRecord> Admin::local_get(std::string_view node, std::string_view key, std::string_view bucket) {
+  return result_from<LocalRecord>(
+      ask({ClientLocalGet{std::string(node), std::string(bucket), std::string(key)}, {}}));
+}
+
+Result<Statistics> Admin::statistics(std::string_view node, bool reset_latencies) {
+  return result_from<Statistics>(ask({ClientStatistics{std::string(node), reset_latencies}, {}}));
+}
+
+Result<std::vector<BucketInfo>> Admin::buckets() {
+  return result_from<std::vector<BucketInfo>>(ask({ClientBuckets{}, {}}));
+}
+
+Status Admin::create_bucket(const BucketInfo& bucket) { return ask({ClientCreateBucket{bucket}, {}}).status; }
+
+Status Admin::change_bucket(std::string_view name, const BucketChange& change) {
+  return ask({ClientChangeBucket{std::string(name), change}, {}}).status;
+}
+
+}  // namespace ringkv

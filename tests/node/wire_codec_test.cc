@@ -1,0 +1,251 @@
+#include "node/wire_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "tests/node/wire_samples.h"
+
+namespace ringkv {
+namespace {
+
+Frame only_frame(const std::string& bytes) {
+  const auto frame = read_frame(bytes, kFrameBytesMax);
+  EXPECT_TRUE(frame.ok() && frame->has_value());
+  EXPECT_EQ((*frame)->bytes, bytes.size());
+  return **frame;
+}
+
+// The messages have no comparison of their own, but equal messages have equal bytes.
+TEST(WireCodec, EveryRequestComesBack) {
+  WireCodec codec, other;
+  for (const ClientRequest& request : sample_requests()) {
+    std::string bytes, again;
+    ASSERT_TRUE(codec.encode(request, 5, 9, bytes).ok());
+    const Frame frame = only_frame(bytes);
+    EXPECT_EQ(frame.request, 5U);
+    EXPECT_EQ(frame.epoch, 9U);
+
+    const Result<ClientRequest> decoded = other.decode_client_request(frame);
+
+    ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+    EXPECT_EQ(decoded->body.index(), request.body.index());
+    EXPECT_EQ(decoded->timeout, request.timeout);
+    ASSERT_TRUE(codec.encode(*decoded, 5, 9, again).ok());
+    EXPECT_EQ(again, bytes);
+  }
+}
+
+TEST(WireCodec, EveryFieldOfAPutComesBack) {
+  WireCodec codec;
+  const ClientRequest request = sample_requests()[0];
+  const auto& sent = std::get<ClientPut>(request.body);
+  std::string bytes;
+  ASSERT_TRUE(codec.encode(request, 1, 1, bytes).ok());
+  const Result<ClientRequest> decoded = codec.decode_client_request(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  const auto& put = std::get<ClientPut>(decoded->body);
+  EXPECT_EQ(put.bucket, sent.bucket);
+  EXPECT_EQ(put.key, sent.key);
+  EXPECT_EQ(put.value, sent.value);
+  EXPECT_EQ(put.context, sent.context);
+  EXPECT_EQ(put.w, sent.w);
+  EXPECT_EQ(put.durability, sent.durability);
+  EXPECT_EQ(put.primary, sent.primary);
+  EXPECT_EQ(put.ttl_ms, sent.ttl_ms);
+  EXPECT_EQ(put.operation, sent.operation);
+  EXPECT_EQ(put.first_tried, sent.first_tried);
+}
+
+// A blind put and one that replaces nothing are not the same.
+TEST(WireCodec, AnEmptyContextIsNotNone) {
+  WireCodec codec;
+  for (const bool empty : {false, true}) {
+    ClientPut put;
+    put.key = "k";
+    if (empty) put.context = "";
+    std::string bytes;
+    ASSERT_TRUE(codec.encode({put, {}}, 1, 1, bytes).ok());
+    const Result<ClientRequest> decoded = codec.decode_client_request(only_frame(bytes));
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_EQ(std::get<ClientPut>(decoded->body).context.has_value(), empty);
+  }
+}
+
+TEST(WireCodec, EveryReplyComesBack) {
+  WireCodec codec, other;
+  for (const ClientReply& reply : sample_replies()) {
+    std::string bytes, again;
+    codec.encode(reply, 5, bytes);
+
+    const Result<ClientReply> decoded = other.decode_client_reply(only_frame(bytes));
+
+    ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+    EXPECT_EQ(decoded->status, reply.status);
+    EXPECT_EQ(decoded->body.index(), reply.body.index());
+    EXPECT_EQ(decoded->epoch, 9U);
+    EXPECT_EQ(decoded->boot, Boot{0x4A1B});
+    codec.encode(*decoded, 5, again);
+    EXPECT_EQ(again, bytes) << "body " << reply.body.index();
+  }
+}
+
+TEST(WireCodec, ValuesComeBackInOrderWithTheirEmptyOnes) {
+  WireCodec codec;
+  std::string bytes;
+  codec.encode(sample_replies()[2], 5, bytes);
+  const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  const auto& result = std::get<GetResult>(decoded->body);
+  EXPECT_EQ(result.values, (std::vector<std::string>{"", std::string("a\0b", 3), "c"}));
+  EXPECT_EQ(result.context, Context("seen"));
+  EXPECT_TRUE(result.unconfirmed);
+}
+
+TEST(WireCodec, TheHandshakeComesBack) {
+  WireCodec codec;
+  std::string hello, welcome, refusal;
+  codec.encode(Hello{1, 0xC1}, hello);
+  codec.encode(Welcome{1, {2}, {3}, "n1", {4}}, 9, welcome);
+  codec.encode_refusal(forbidden("another cluster"), refusal);
+  EXPECT_LE(hello.size(), kUnauthenticatedFrameBytesMax);
+
+  EXPECT_EQ(codec.decode_hello(only_frame(hello))->client, 0xC1U);
+  const Result<Welcome> welcomed = codec.decode_welcome(only_frame(welcome));
+  ASSERT_TRUE(welcomed.ok());
+  EXPECT_EQ(welcomed->cluster, ClusterId{2});
+  EXPECT_EQ(welcomed->node, NodeId{3});
+  EXPECT_EQ(welcomed->name, "n1");
+  EXPECT_EQ(welcomed->boot, Boot{4});
+  EXPECT_EQ(only_frame(welcome).epoch, 9U);
+  EXPECT_EQ(codec.decode_welcome(only_frame(refusal)).status(), forbidden("another cluster"));
+}
+
+TEST(WireCodec, AnotherTypeIsRefused) {
+  WireCodec codec;
+  std::string hello;
+  codec.encode(Hello{}, hello);
+  EXPECT_FALSE(codec.decode_client_request(only_frame(hello)).ok());
+  EXPECT_FALSE(codec.decode_client_reply(only_frame(hello)).ok());
+  EXPECT_FALSE(codec.decode_welcome(only_frame(hello)).ok());
+}
+
+// The longest value with the longest key and a context fits; keys and values that are one byte too long too,
+// so that a node can say so.
+TEST(WireCodec, TheLargestPutFitsAndALittleMore) {
+  WireCodec codec;
+  ClientPut put;
+  put.key.assign(kKeyBytesMax + 1, 'k');
+  put.value.assign(kValueBytesMax + 1, 'v');
+  put.context = std::string(100'000, 'c');
+  std::string bytes;
+  ASSERT_TRUE(codec.encode({put, {}}, 1, 1, bytes).ok());
+  const Result<ClientRequest> decoded = codec.decode_client_request(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<ClientPut>(decoded->body).value.size(), kValueBytesMax + 1);
+
+  put.value.assign(kFrameBytesMax, 'v');
+  std::string untouched;
+  EXPECT_EQ(codec.encode({put, {}}, 1, 1, untouched).code(), StatusCode::kTooLarge);
+  EXPECT_TRUE(untouched.empty());
+}
+
+// Siblings of 16 MiB each are one answer, in several frames.
+TEST(WireCodec, AReplyLargerThanAFrameTravelsInParts) {
+  WireCodec codec;
+  GetResult result;
+  for (int i = 0; i < 3; ++i)
+    result.values.push_back(std::string(kValueBytesMax, static_cast<char>('a' + i)));
+  std::string bytes;
+  codec.encode({{}, result, 9, {}}, 5, bytes);
+
+  std::string_view rest = bytes;
+  std::string earlier;
+  for (;;) {
+    const auto frame = read_frame(rest, kFrameBytesMax);
+    ASSERT_TRUE(frame.ok() && frame->has_value());
+    EXPECT_EQ((*frame)->request, 5U);
+    rest.remove_prefix((*frame)->bytes);
+    if ((*frame)->type == FrameType::kClientReplyValues) {
+      earlier += (*frame)->values;
+      continue;
+    }
+    EXPECT_TRUE(rest.empty());
+    const Result<ClientReply> decoded = codec.decode_client_reply(**frame, earlier);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+    EXPECT_EQ(std::get<GetResult>(decoded->body).values, result.values);
+    break;
+  }
+}
+
+TEST(WireCodec, AReplyThatNobodyCouldTakeBecomesTooLarge) {
+  WireCodec codec;
+  GetResult result;
+  for (int i = 0; i < 6; ++i) result.values.push_back(std::string(kValueBytesMax, 'x'));
+  std::string bytes;
+  codec.encode({{}, result, 9, {7}}, 5, bytes);
+  const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->status.code(), StatusCode::kTooLarge);
+  EXPECT_EQ(decoded->boot, Boot{7});
+}
+
+TEST(WireCodec, ValuesThatDontAddUpAreRefused) {
+  WireCodec codec;
+  std::string bytes;
+  codec.encode(sample_replies()[2], 5, bytes);
+  Frame frame = only_frame(bytes);
+  frame.values.remove_suffix(1);
+  EXPECT_FALSE(codec.decode_client_reply(frame).ok());
+  frame = only_frame(bytes);
+  EXPECT_FALSE(codec.decode_client_reply(frame, "more").ok());
+
+  std::string request;
+  ASSERT_TRUE(codec.encode(sample_requests()[3], 5, 1, request).ok());
+  frame = only_frame(request);
+  frame.values = "not a put";
+  EXPECT_FALSE(codec.decode_client_request(frame).ok());
+}
+
+TEST(WireCodec, AnEndlessTimeoutIsCut) {
+  WireCodec codec;
+  std::string bytes;
+  ASSERT_TRUE(codec.encode({ClientStatus{}, Duration::max()}, 1, 1, bytes).ok());
+  EXPECT_EQ(codec.decode_client_request(only_frame(bytes))->timeout, std::chrono::hours(24));
+}
+
+// Behind a right checksum: whatever the message says, it is decoded or refused.
+TEST(WireCodec, MutatedMessagesNeverHarm) {
+  WireCodec codec;
+  std::vector<std::string> frames;
+  for (const ClientRequest& request : sample_requests())
+    ASSERT_TRUE(codec.encode(request, 5, 9, frames.emplace_back()).ok());
+  for (const ClientReply& reply : sample_replies()) codec.encode(reply, 5, frames.emplace_back());
+  codec.encode(Hello{1, 2}, frames.emplace_back());
+  codec.encode(Welcome{1, {2}, {3}, "n1", {4}}, 9, frames.emplace_back());
+
+  SeededRandom random(1);
+  size_t refused = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const Frame good = only_frame(frames[random.below(frames.size())]);
+    std::string message(good.message), values(good.values);
+    for (uint64_t flips = 1 + random.below(4); flips > 0 && !message.empty(); --flips) {
+      char& byte = message[random.below(message.size())];
+      byte = static_cast<char>(byte ^ 1 << random.below(8));
+    }
+    if (random.one_in(4)) message.resize(random.below(message.size() + 1));
+    if (random.one_in(4)) values.resize(random.below(values.size() + 1));
+    Frame frame = good;
+    frame.message = message;
+    frame.values = values;
+    const bool ok = frame.type == FrameType::kClientRequest ? codec.decode_client_request(frame).ok()
+                    : frame.type == FrameType::kClientReply ? codec.decode_client_reply(frame).ok()
+                    : frame.type == FrameType::kHello       ? codec.decode_hello(frame).ok()
+                                                            : codec.decode_welcome(frame).ok();
+    refused += ok ? 0 : 1;
+  }
+  EXPECT_GT(refused, 1000U);
+  EXPECT_LT(refused, 99'000U);
+}
+
+}  // namespace
+}  // namespace ringkv

@@ -1,0 +1,64 @@
+// One of each message, with every field set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/client_message.h"
+
+namespace ringkv {
+
+inline std::vector<ClientRequest> sample_requests() {
+  const std::string binary("\0k\xFF\n", 4);
+  ClientPut put{"bucket", binary, "value\0bytes",           false,   "context", 2, Durability::kBuffered,
+                true,     60'000, {0xDA39A3EE5E6B4B0D, 17}, {0x4A1B}};
+  ClientPut blind;
+  blind.key = "k";
+  blind.operation = {1, 1};
+  ClientPut remove = blind;
+  remove.tombstone = true;
+  remove.context = "";
+  const Duration timeout = std::chrono::seconds(5);
+  return {{put, timeout},
+          {blind, timeout},
+          {remove, Duration(0)},
+          {ClientGet{"bucket", binary, 3, true}, timeout},
+          {ClientGet{"", "k", 0, false}, timeout},
+          {ClientScan{"bucket", "prefix", "after", 100, true}, timeout},
+          {ClientLocalGet{"n1", "bucket", "k"}, timeout},
+          {ClientExplain{"bucket", "k"}, timeout},
+          {ClientStatus{}, timeout},
+          {ClientRing{true}, timeout},
+          {ClientStatistics{"n1", true}, timeout},
+          {ClientBuckets{}, timeout},
+          {ClientCreateBucket{{"b", "lww", 1, 2, 3}}, timeout},
+          {ClientChangeBucket{"b", {1, 0, 7}}, timeout},
+          {ClientChangeBucket{"b", {}}, timeout}};
+}
+
+inline std::vector<ClientReply> sample_replies() {
+  using Kind = Acknowledgement::Kind;
+  const VersionInfo value{"v1", "da39.4b0d:7", false, 1'700'000'000'000'000, 1'800'000'000'000, "put"};
+  const VersionInfo tombstone{"", "da39.4b0d:8", true, 1'700'000'000'000'001, std::nullopt, "hint"};
+  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, 1, 2, 3, 4, 0.5};
+  MemberInfo down{"n2", 8, "b", 1, "leaving", "down", 0, {}, {}, {}, {}, {}};
+  const std::vector<ClientReply::Body> bodies = {
+      std::monostate(),
+      PutReceipt{9, Context("c"), {{"n1", Kind::kSynced, ""}, {"n2", Kind::kHint, "n3"}}, "1.2@3"},
+      GetResult{{"", std::string("a\0b", 3), "c"}, Context("seen"), 9, true},
+      GetResult{},
+      ExistsAnswer{true},
+      ScanPage{{{"a", {}}, {"b", {"1", ""}}, {"c", {"2"}}}, "cursor"},
+      LocalRecord{true, {value, tombstone}, Context("c")},
+      Explanation{~0ULL, 4095, 9, {{"n1", "a", true, {value}, "n3"}, {"n2", "b", false, {}, ""}}, {"found"}},
+      ClusterStatus{9, {full, down}},
+      RingInfo{9, "digest", 3, 4, "balanced", {full, down}, {"n1", "n2", "n1", "n2"}},
+      Statistics{{"puts", 12}, {"put_p99_us", 1.5}},
+      std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}}};
+  std::vector<ClientReply> replies;
+  for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}});
+  replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}});
+  return replies;
+}
+
+}  // namespace ringkv
