@@ -1,0 +1,111 @@
+#include "node/client_door.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace ringkv {
+namespace {
+
+constexpr ConnectionId kThisProcess = 0;
+
+// A client whose answers pile up past this doesn't read; it is ended, so that memory stays bounded. Room for
+// the largest answer, and for those to requests that were taken before.
+constexpr size_t kUnreadBytesMax = size_t{128} << 20;
+
+}  // namespace
+
+ClientDoor::ClientDoor(Transport& transport, Log& log, WelcomeOf welcome, OnRequest on_request)
+    : transport_(transport), log_(log), welcome_(std::move(welcome)), on_request_(std::move(on_request)) {}
+
+void ClientDoor::call(ClientRequest request, std::function<void(ClientReply)> done) {
+  calls_.emplace(++last_call_, std::move(done));
+  on_request_({kThisProcess, last_call_}, std::move(request));
+}
+
+void ClientDoor::answer(const Requester& requester, const ClientReply& reply) {
+  if (requester.connection == kThisProcess) {
+    const auto call = calls_.find(requester.request);
+    if (call == calls_.end()) return;
+    const auto done = std::move(call->second);
+    calls_.erase(call);
+    done(reply);
+    return;
+  }
+  const auto connection = connections_.find(requester.connection);
+  if (connection == connections_.end()) return;  // hung up meanwhile
+  codec_.encode(reply, requester.request, transport_.output(requester.connection));
+  if (transport_.unsent_bytes(requester.connection) <= kUnreadBytesMax) return;
+  ++statistics_.dropped_slow_readers;
+  log_.warning("node", cat("client ", connection->second.from, " doesn't read its answers: ended at ",
+                           human_bytes(kUnreadBytesMax), " unsent"));
+  transport_.close(requester.connection);
+  connections_.erase(connection);
+  --statistics_.connections_now;
+}
+
+void ClientDoor::close_all() {
+  for (const auto& [id, connection] : connections_) transport_.close(id);
+  connections_.clear();
+  statistics_.connections_now = 0;
+}
+
+void ClientDoor::on_accepted(ConnectionId connection, Door, const Address& from) {
+  connections_.emplace(connection, Connection{from});
+  ++statistics_.connections_now;
+  ++statistics_.connections_total;
+}
+
+size_t ClientDoor::on_bytes(ConnectionId id, std::string_view available) {
+  size_t used = 0;
+  while (true) {
+    const auto at = connections_.find(id);  // anew each time: an answer may have ended it
+    if (at == connections_.end()) return available.size();
+    if (transport_.unsent_bytes(id) > kUnsentBytesMax) return used;
+    Connection& connection = at->second;
+    const size_t frame_bytes_max = connection.welcomed ? kFrameBytesMax : kUnauthenticatedFrameBytesMax;
+    const Result<std::optional<Frame>> frame = read_frame(available.substr(used), frame_bytes_max);
+    if (!frame.ok()) {
+      refuse(id, connection, frame.status());
+      return available.size();
+    }
+    if (!frame->has_value()) return used;
+    if (!on_frame(id, connection, **frame)) return available.size();
+    used += (*frame)->bytes;
+  }
+}
+
+bool ClientDoor::on_frame(ConnectionId id, Connection& connection, const Frame& frame) {
+  if (!connection.welcomed) {
+    const Result<Hello> hello = codec_.decode_hello(frame);
+    if (!hello.ok()) return refuse(id, connection, hello.status()), false;
+    if (hello->protocol != kProtocolVersion) {
+      refuse(id, connection,
+             invalid_argument(cat("protocol ", hello->protocol, " is not spoken here, only ",
+                                  kProtocolVersion, ": use a client of the same release")));
+      return false;
+    }
+    connection.welcomed = true;
+    codec_.encode(welcome_(), 0, transport_.output(id));
+    return true;
+  }
+  Result<ClientRequest> request = codec_.decode_client_request(frame);
+  if (!request.ok()) return refuse(id, connection, request.status()), false;
+  on_request_({id, frame.request}, std::move(*request));
+  return true;
+}
+
+void ClientDoor::refuse(ConnectionId id, const Connection& connection, const Status& why) {
+  ++statistics_.refused_frames;
+  log_.warning("node", cat("client ", connection.from, " ended: ", why.message()));
+  codec_.encode_refusal(why, transport_.output(id));
+  transport_.close(id);
+  connections_.erase(id);
+  --statistics_.connections_now;
+}
+
+void ClientDoor::on_closed(ConnectionId connection, const Status&) {
+  statistics_.connections_now -= connections_.erase(connection);
+}
+
+}  // namespace ringkv

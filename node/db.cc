@@ -1,0 +1,236 @@
+// A peer in this process: a Node on the real loop, disk and network.
+#include "ringkv/db.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "base/client_message.h"
+#include "base/text.h"
+#include "node/asio_runtime.h"
+#include "node/node.h"
+#include "node/operation_ids.h"
+#include "node/system_random.h"
+#include "storage/data_directory.h"
+#include "storage/rocksdb_engine.h"
+
+namespace ringkv {
+namespace {
+
+constexpr Duration kStopPatience = std::chrono::seconds(20);
+constexpr uint64_t kMemoryBytesMin = uint64_t{32} << 20;
+// Of the budget: heads of records; the rest is RocksDB's.
+constexpr uint64_t kCacheShare = 16;
+
+class CallbackLog final : public Log {
+ public:
+  explicit CallbackLog(const Options& options) : severity_(options.log_severity), log_(options.log) {}
+
+  bool wants(LogLevel level) const override {
+    return log_ && static_cast<uint8_t>(level) >= static_cast<uint8_t>(severity_);
+  }
+  void write(LogLevel level, std::string_view room, std::string_view message) override {
+    log_(static_cast<LogSeverity>(level), room, message);
+  }
+
+ private:
+  const LogSeverity severity_;
+  const std::function<void(LogSeverity, std::string_view, std::string_view)> log_;
+};
+
+std::string host_name() {
+  std::array<char, 65> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "node";
+  return name.data();
+}
+
+// At the first start the identity is drawn; later it is what the directory says.
+Result<Identity> identity_of(DataDirectory& directory, const Options& options, Random& random) {
+  if (directory.has_identity()) {
+    const Identity& kept = directory.identity();
+    if (!options.name.empty() && options.name != kept.name) {
+      return invalid_argument(cat(directory.path().string(), " belongs to node ", display_key(kept.name),
+                                  ", not ", display_key(options.name),
+                                  ": start it under its own name, or give another directory"));
+    }
+    return kept;
+  }
+  if (!options.bootstrap) {
+    return invalid_argument(cat(directory.path().string(),
+                                " holds no data yet: --bootstrap founds a cluster there, ",
+                                "--dev starts a single node to try things on"));
+  }
+  const Identity made{.node = NodeId{random.next()},
+                      .disk = DiskId{random.next()},
+                      .cluster = ClusterId{random.next()},
+                      .name = options.name.empty() ? host_name() : options.name};
+  if (Status status = check_name("node name", made.name); !status.ok()) return status;
+  if (Status status = directory.write_identity(made); !status.ok()) return status;
+  return made;
+}
+
+std::string random_secret(Random& random) {
+  std::string secret;
+  while (secret.size() < 32) {
+    const uint64_t bits = random.next();
+    secret.append(reinterpret_cast<const char*>(&bits), sizeof bits);
+  }
+  return secret;
+}
+
+class Peer final : public Db {
+ public:
+  Peer(const Options& options, std::unique_ptr<DataDirectory> directory, Identity identity)
+      : log_(options),
+        directory_(std::move(directory)),
+        identity_(std::move(identity)),
+        runtime_(identity_.name),
+        node_(std::make_unique<Node>(environment(options), settings(options))) {}
+
+  ~Peer() override { (void)close(); }
+
+  Status start(const Options& options) {
+    runtime_.set_transport_handler(node_->transport_handler());
+    if (!options.client_address.empty()) {
+      Result<Address> real = runtime_.listen(options.client_address, Door::kClient);
+      if (!real.ok()) return real.status();
+      client_address_ = *real;
+    }
+    std::promise<Status> ready;
+    runtime_.post([&] { node_->start([&ready](Status status) { ready.set_value(std::move(status)); }); });
+    runtime_.start(*node_);
+    started_ = true;
+    Status status = ready.get_future().get();
+    const std::lock_guard lock(mutex_);
+    serves_ = status.ok();
+    return status;
+  }
+
+  const std::string& name() const override { return identity_.name; }
+  std::string client_address() const override { return client_address_; }
+
+  uint64_t epoch() const override {
+    std::promise<uint64_t> epoch;
+    if (!post_to_node([&](Node& node) { epoch.set_value(node.epoch()); })) return 0;
+    return epoch.get_future().get();
+  }
+
+  Status close() override {
+    if (std::exchange(closed_, true) || !started_) return {};
+    if (stop_serving()) {
+      std::promise<void> stopped;
+      runtime_.post([&] {
+        runtime_.stop_listening();
+        node_->stop(kStopPatience, [&stopped] { stopped.set_value(); });
+      });
+      stopped.get_future().wait();
+    }
+    runtime_.stop();
+    node_.reset();
+    directory_.reset();
+    return {};
+  }
+
+ private:
+  // Whether it served until now. What was posted before is still answered, nothing is posted afterwards.
+  bool stop_serving() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(serves_, false);
+  }
+
+  // False: closed.
+  bool post_to_node(std::function<void(Node&)> task) const {
+    const std::lock_guard lock(mutex_);
+    if (serves_) runtime_.post([node = node_.get(), task = std::move(task)] { task(*node); });
+    return serves_;
+  }
+
+  void submit(ClientRequest request, std::function<void(ClientReply)> done) override {
+    if (auto* put = std::get_if<ClientPut>(&request.body)) {
+      if (!put->operation) put->operation = operations_.next();
+      done = named_receipt(put->operation, put->first_tried, std::move(done));
+    }
+    auto call = std::make_shared<std::pair<ClientRequest, std::function<void(ClientReply)>>>(
+        std::move(request), done);
+    if (post_to_node([call](Node& node) { node.call(std::move(call->first), std::move(call->second)); }))
+      return;
+    ClientReply reply;
+    reply.status = unavailable(cat(identity_.name, " is closed"));
+    done(std::move(reply));
+  }
+
+  // A receipt says by which name the operation can be repeated.
+  static std::function<void(ClientReply)> named_receipt(const OperationId& operation, Boot first_tried,
+                                                        std::function<void(ClientReply)> done) {
+    return [operation, first_tried, done = std::move(done)](ClientReply reply) {
+      if (auto* receipt = std::get_if<PutReceipt>(&reply.body)) {
+        receipt->operation_id = to_text(OperationName{operation, first_tried ? first_tried : reply.boot});
+      }
+      done(std::move(reply));
+    };
+  }
+
+  Environment environment(const Options& options) {
+    const RocksdbOptions engine{.path = directory_->db_path(),
+                                .memory_bytes = options.memory_bytes - options.memory_bytes / kCacheShare};
+    return {.clock = runtime_,
+            .transport = runtime_.transport(),
+            .executor = runtime_,
+            .random = random_,
+            .log = log_,
+            .open_engine = [engine] { return open_rocksdb(engine); }};
+  }
+
+  Node::Settings settings(const Options& options) {
+    return {.identity = identity_,
+            .founding = {.bootstrap = options.bootstrap,
+                         .replicas = options.replicas,
+                         .partitions = options.partitions,
+                         .placer =
+                             options.placer == Placer::kHashed ? PlacerKind::kHashed : PlacerKind::kBalanced,
+                         .rack = options.rack,
+                         .weight = options.weight,
+                         .secret = random_secret(random_)},
+            .life = {.durability = options.durability,
+                     .cache_bytes = options.memory_bytes / kCacheShare,
+                     .token = &token_of},
+            .disk_reserve_bytes = options.disk_reserve_bytes};
+  }
+
+  CallbackLog log_;
+  SystemRandom random_;
+  std::unique_ptr<DataDirectory> directory_;  // outlives the engine: holds the lock
+  const Identity identity_;
+  OperationIds operations_{random_.next()};
+  mutable AsioRuntime runtime_;
+  std::unique_ptr<Node> node_;
+  std::string client_address_;
+  mutable std::mutex mutex_;
+  bool serves_ = false;  // under the mutex
+  bool started_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Db>> Db::open(const Options& options) {
+  if (options.data_directory.empty()) return invalid_argument("a data directory is needed: --data DIR");
+  if (options.memory_bytes < kMemoryBytesMin) {
+    return invalid_argument(cat("--memory must be at least ", human_bytes(kMemoryBytesMin), ", not ",
+                                human_bytes(options.memory_bytes)));
+  }
+  Result<std::unique_ptr<DataDirectory>> directory = DataDirectory::open(options.data_directory);
+  if (!directory.ok()) return directory.status();
+  SystemRandom random;
+  Result<Identity> identity = identity_of(**directory, options, random);
+  if (!identity.ok()) return identity.status();
+  auto peer = std::make_unique<Peer>(options, std::move(*directory), std::move(*identity));
+  if (Status status = peer->start(options); !status.ok()) return status;
+  return std::unique_ptr<Db>(std::move(peer));
+}
+
+}  // namespace ringkv

@@ -1,0 +1,215 @@
+#include "node/life.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace ringkv {
+
+Life::Life(Environment& environment, NodeId self, const Settings& settings, OpenedStore opened,
+           Callbacks callbacks)
+    : environment_(environment),
+      self_(self),
+      settings_(settings),
+      callbacks_(std::move(callbacks)),
+      engine_(std::move(opened.engine)),
+      ring_(std::make_unique<Ring>(std::move(opened.ring), settings.token)),
+      store_(*engine_, std::move(opened.recovered),
+             {.secret = ring_->description().secret, .cache_bytes = settings.cache_bytes}),
+      replica_(self, store_),
+      coordinator_({.self = self,
+                    .boot = store_.actor().boot,
+                    .durability = settings.durability,
+                    .token = settings.token},
+                   *ring_),
+      register_(self, ring_->epoch()) {}
+
+Life::~Life() { *alive_ = false; }
+
+void Life::perform(MessageOutbox& outbox) {
+  for (const MetaRecord& record : outbox.meta_records()) store_.stage(record);
+  for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
+    if (envelope.after_records) {
+      waiting_.push_back({store_.open_batch(), std::move(envelope.message)});
+    } else {
+      ready_.push_back(std::move(envelope.message));
+    }
+  }
+  run_ready();
+}
+
+// Messages to oneself give rise to others; a queue keeps their order and the stack flat.
+void Life::run_ready() {
+  if (running_) return;
+  running_ = true;
+  while (!ready_.empty()) {
+    Message message = std::move(ready_.front());
+    ready_.pop_front();
+    dispatch(std::move(message));
+  }
+  running_ = false;
+}
+
+void Life::dispatch(Message message) {
+  MessageOutbox outbox;
+  std::visit([&](auto& body) { on_message(std::move(body), outbox); }, message);
+  if (!outbox.empty()) perform(outbox);
+}
+
+void Life::on_message(StampPut put, MessageOutbox& outbox) {
+  replica_.on(std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(StampPutAck ack, MessageOutbox& outbox) {
+  coordinator_.on(ack, environment_.clock.now(), outbox);
+}
+
+void Life::on_message(ReplicaGet get, MessageOutbox& outbox) {
+  replica_.on(std::move(get), environment_.clock.now(), outbox);
+}
+
+void Life::on_message(ReplicaGetReply reply, MessageOutbox& outbox) {
+  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(ClientAnswer answer, MessageOutbox&) {
+  callbacks_.answer(answer.requester, answer.reply);
+}
+
+void Life::on_message(ReadRecord read, MessageOutbox&) {
+  ++reads_under_way_;
+  auto result = std::make_shared<RecordRead>();
+  result->ticket = read.ticket;
+  environment_.executor.run(
+      Lane::kRead,
+      [engine = engine_.get(), key = std::move(read.place.storage_key), result] {
+        const Result<Lookup> found = engine->get(Family::kData, key, result->bytes);
+        if (!found.ok()) result->status = found.status();
+      },
+      [this, alive = alive_, result] {
+        if (!*alive) return;
+        --reads_under_way_;
+        if (failed_) return;
+        MessageOutbox outbox;
+        replica_.on(std::move(*result), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+        perform(outbox);
+      });
+}
+
+void Life::on_message(ReadSlice read, MessageOutbox&) {
+  ++reads_under_way_;
+  auto result = std::make_shared<SliceRead>();
+  result->request = read.request;
+  environment_.executor.run(
+      Lane::kRead,
+      [engine = engine_.get(), step = std::move(read.step), result] {
+        Result<ScanSlice> slice = scan_slice(*engine, step);
+        if (slice.ok()) {
+          result->slice = std::move(*slice);
+        } else {
+          result->status = slice.status();
+        }
+      },
+      [this, alive = alive_, result] {
+        if (!*alive) return;
+        --reads_under_way_;
+        if (failed_) return;
+        MessageOutbox outbox;
+        coordinator_.on(std::move(*result), environment_.clock.now(), outbox);
+        perform(outbox);
+      });
+}
+
+void Life::on_turn_end() {
+  if (failed_ || commit_under_way_ || !store_.has_staged()) return;
+  commit_under_way_ = true;
+  auto commit = std::make_shared<Commit>(store_.take());
+  auto status = std::make_shared<Status>();
+  environment_.executor.run(
+      Lane::kCommit,
+      [engine = engine_.get(), commit, status] { *status = engine->write(*commit->batch, commit->sync); },
+      [this, alive = alive_, commit, status] {
+        if (*alive) on_committed(*commit, std::move(*status));
+      });
+}
+
+void Life::on_committed(const Commit& commit, Status status) {
+  commit_under_way_ = false;
+  if (failed_) return;
+  if (!status.ok()) {
+    failed_ = true;
+    callbacks_.failed(std::move(status));
+    return;
+  }
+  ++commits_;
+  store_.committed(commit);
+  while (!waiting_.empty() && waiting_.front().batch <= commit.number) {
+    ready_.push_back(std::move(waiting_.front().message));
+    waiting_.pop_front();
+  }
+  run_ready();
+  MessageOutbox outbox;
+  replica_.on_committed(commit.number, environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  perform(outbox);
+  if (ring_change_ && ring_change_->batch <= commit.number) {
+    const RingChange change = *std::exchange(ring_change_, std::nullopt);
+    on_ring_chosen(change.chosen);
+    change.done({});
+  }
+}
+
+void Life::change_ring(RingDescription next, std::function<void(Status)> done) {
+  next.epoch = ring_->epoch() + 1;
+  Outbox<RingChosen> outbox;
+  Status status = register_.propose(encode_ring_description(next), std::string(kRingKey), outbox);
+  if (!status.ok()) return done(std::move(status));
+  for (const MetaRecord& record : outbox.meta_records()) store_.stage(record);
+  ring_change_ = {store_.open_batch(), std::move(outbox.envelopes().front().message), std::move(done)};
+}
+
+void Life::on_ring_chosen(const RingChosen& chosen) {
+  register_.on(chosen);
+  Result<RingDescription> description = decode_ring_description(chosen.description);
+  if (!description.ok()) {
+    environment_.log.error(
+        "node", cat("the ring of epoch ", chosen.epoch, " can't be read: ", description.status().message()));
+    return;
+  }
+  auto ring = std::make_unique<Ring>(std::move(*description), settings_.token);
+  coordinator_.set_ring(*ring);
+  ring_ = std::move(ring);
+  environment_.log.info("node", cat("epoch ", ring_->epoch(), ", ring ", ring_->digest()));
+}
+
+void Life::on_tick(Time now) {
+  MessageOutbox outbox;
+  coordinator_.tick(now, outbox);
+  perform(outbox);
+}
+
+void Life::flush(std::function<void()> done) {
+  commit_under_way_ = true;
+  auto status = std::make_shared<Status>();
+  environment_.executor.run(
+      Lane::kCommit, [engine = engine_.get(), status] { *status = engine->flush(); },
+      [this, alive = alive_, status, done = std::move(done)] {
+        if (!*alive) return;
+        commit_under_way_ = false;
+        if (!status->ok()) environment_.log.error("storage", cat("not flushed: ", status->message()));
+        done();
+      });
+}
+
+void Life::fail_all(const Status& why) {
+  failed_ = true;
+  waiting_.clear();
+  MessageOutbox outbox;
+  coordinator_.fail_all(why, environment_.clock.now(), outbox);
+  for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
+    const auto& answer = std::get<ClientAnswer>(envelope.message);
+    callbacks_.answer(answer.requester, answer.reply);
+  }
+  if (ring_change_) std::exchange(ring_change_, std::nullopt)->done(unknown_outcome(why.message()));
+}
+
+}  // namespace ringkv

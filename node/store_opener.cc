@@ -1,0 +1,79 @@
+#include "node/store_opener.h"
+
+#include <bit>
+#include <utility>
+
+#include "base/text.h"
+#include "replication/placer.h"
+
+namespace ringkv {
+namespace {
+
+constexpr uint32_t kReplicasMax = 32;
+
+Status check_founding(const Identity& identity, const Founding& founding) {
+  if (Status status = check_name("node name", identity.name); !status.ok()) return status;
+  if (Status status = check_name("rack", founding.rack); !status.ok()) return status;
+  if (founding.replicas < 1 || founding.replicas > kReplicasMax) {
+    return invalid_argument(cat("replicas must be 1 to ", kReplicasMax, ", not ", founding.replicas));
+  }
+  if (!std::has_single_bit(founding.partitions) || founding.partitions > kPartitionsMax) {
+    return invalid_argument(
+        cat("partitions must be a power of two from 1 to ", kPartitionsMax, ", not ", founding.partitions));
+  }
+  if (!(founding.weight > 0 && founding.weight <= 100)) {
+    return invalid_argument(cat("weight must be above 0 and at most 100, not ", founding.weight));
+  }
+  return {};
+}
+
+Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, const Founding& founding) {
+  Result<std::string> encoded = read_ring(engine);
+  if (!encoded.ok()) return encoded.status();
+  if (!encoded->empty()) return decode_ring_description(*encoded);
+  if (!founding.bootstrap) {
+    return invalid_argument(
+        "there is no data here yet: --bootstrap founds a cluster, --dev starts a single node to try things "
+        "on");
+  }
+  Result<RingDescription> ring = found_ring(identity, founding);
+  if (!ring.ok()) return ring;
+  if (Status status = write_ring(engine, encode_ring_description(*ring)); !status.ok()) return status;
+  return ring;
+}
+
+}  // namespace
+
+Result<RingDescription> found_ring(const Identity& identity, const Founding& founding) {
+  if (Status status = check_founding(identity, founding); !status.ok()) return status;
+  RingDescription ring;
+  ring.cluster = identity.cluster;
+  ring.placer = founding.placer;
+  ring.replicas = founding.replicas;
+  ring.members = {{.node = identity.node,
+                   .disk = identity.disk,
+                   .name = identity.name,
+                   .rack = founding.rack,
+                   .weight = founding.weight}};
+  ring.owners = founding.placer == PlacerKind::kHashed
+                    ? place_hashed(ring.members, founding.partitions)
+                    : place_balanced({}, {}, ring.members, founding.partitions, founding.replicas);
+  ring.buckets = {BucketDescription()};
+  ring.secret = founding.secret;
+  return ring;
+}
+
+Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& identity, Boot boot,
+                               const Founding& founding) {
+  Result<OpenedEngine> opened = open_engine();
+  if (!opened.ok()) return opened.status();
+  Result<RingDescription> ring = read_or_found(*opened->engine, identity, founding);
+  if (!ring.ok()) return ring.status();
+  Result<RecoveredStore> recovered =
+      recover_store(*opened->engine, ring->partitions(), {identity.node, boot});
+  if (!recovered.ok()) return recovered.status();
+  return OpenedStore{std::move(opened->engine), std::move(*ring), std::move(*recovered),
+                     std::move(opened->log_damage)};
+}
+
+}  // namespace ringkv

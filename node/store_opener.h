@@ -1,0 +1,41 @@
+// Opens a node's store from nothing to ready: engine, ring (founding it at the first start), boots, leaves.
+// The same at start and after a fence. Blocks; runs off the loop.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/ring_description.h"
+#include "storage/data_directory.h"
+#include "storage/engine.h"
+#include "storage/recovery.h"
+
+namespace ringkv {
+
+// What a first start founds its cluster with; a later one finds the ring on its disk.
+struct Founding {
+  bool bootstrap = false;
+  uint32_t replicas = 3;
+  uint32_t partitions = kPartitionsDefault;
+  PlacerKind placer = PlacerKind::kBalanced;
+  std::string rack;
+  double weight = 1;
+  std::string secret;  // 32 random bytes
+};
+
+struct OpenedStore {
+  std::unique_ptr<Engine> engine;
+  RingDescription ring;
+  RecoveredStore recovered;
+  std::string log_damage;  // empty: none
+};
+
+// INVALID_ARGUMENT when there is no ring and none is to be founded, or the founding settings are wrong; else
+// what the engine and recovery say.
+Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& identity, Boot boot,
+                               const Founding& founding);
+
+// A ring of one member.
+Result<RingDescription> found_ring(const Identity& identity, const Founding& founding);
+
+}  // namespace ringkv
