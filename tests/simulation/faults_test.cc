@@ -1,0 +1,34 @@
+#include "tools/simulation/faults.h"
+
+#include <gtest/gtest.h>
+
+namespace ringkv::simulation {
+namespace {
+
+TEST(Faults, AreSwitchedOnByName) {
+  const Result<Faults> faults = faults_from("kill,loss");
+  ASSERT_TRUE(faults.ok());
+  EXPECT_GT(faults->kill, Duration::zero());
+  EXPECT_GT(faults->lost, 0);
+  EXPECT_EQ(faults->power_cut, Duration::zero());
+  EXPECT_EQ(faults->delayed, 0);
+}
+
+TEST(Faults, AllMeansEachOfThem) {
+  const Faults all = *faults_from("all");
+  std::string names;
+  for (const std::string& name : fault_names()) names += (names.empty() ? "" : ",") + name;
+  const Faults each = *faults_from(names);
+  EXPECT_EQ(all.kill, each.kill);
+  EXPECT_EQ(all.cache_miss, each.cache_miss);
+  EXPECT_GT(all.clock_jump, Duration::zero());
+}
+
+TEST(Faults, AnUnknownNameIsRefusedWithTheNearest) {
+  const Status status = faults_from("powr").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("power"), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace ringkv::simulation

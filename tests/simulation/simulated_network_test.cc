@@ -1,0 +1,148 @@
+#include "tools/simulation/simulated_network.h"
+
+#include <gtest/gtest.h>
+
+namespace ringkv::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// One machine with a process that notes what it hears.
+struct Machine final : TransportHandler {
+  Machine(SimulatedNetwork& network, const std::string& name) : host(network, name) {
+    host.attach(*this, [this] { host.flush(); });
+  }
+  void on_accepted(ConnectionId id, Door, const Address&) override { connection = id; }
+  void on_connected(ConnectionId) override { connected = true; }
+  size_t on_bytes(ConnectionId, std::string_view available) override {
+    const size_t used = std::min(available.size(), takes_at_most);
+    heard += available.substr(0, used);
+    return used;
+  }
+  void on_closed(ConnectionId, const Status& why) override { closed = why.message(); }
+
+  void say(const std::string& text) {
+    host.output(connection) += text;
+    host.flush();
+  }
+
+  SimulatedHost host;
+  ConnectionId connection = 0;
+  bool connected = false;
+  std::string heard;
+  std::string closed;
+  size_t takes_at_most = std::string::npos;
+};
+
+class Network : public testing::Test {
+ protected:
+  void connect() {
+    server.host.listen("server:1");
+    client.connection = client.host.connect("server:1");
+    pass(seconds(1));
+  }
+  void pass(Duration duration) { events.run_until(events.now() + duration); }
+
+  EventQueue events;
+  Trace trace{nullptr};
+  SeededRandom random{1};
+  Faults faults;
+  World world{events, trace, random, faults};
+  SimulatedNetwork network{world};
+  Machine client{network, "client"};
+  Machine server{network, "server"};
+};
+
+TEST_F(Network, ConnectsToAListeningDoorAndCarriesBytesBothWays) {
+  connect();
+  EXPECT_TRUE(client.connected);
+  client.say("hello");
+  pass(seconds(1));
+  server.say("welcome");
+  pass(seconds(1));
+  EXPECT_EQ(server.heard, "hello");
+  EXPECT_EQ(client.heard, "welcome");
+}
+
+TEST_F(Network, AStreamStaysInOrderWhateverHappensToItsSegments) {
+  faults.delayed = faults.lost = faults.reordered = 0.3;
+  connect();
+  pass(seconds(60));
+  ASSERT_TRUE(client.connected);
+  std::string said;
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = std::to_string(i) + ",";
+    said += text;
+    client.say(text);
+    pass(milliseconds(1));
+  }
+  pass(seconds(600));
+  EXPECT_EQ(server.heard, said);
+}
+
+TEST_F(Network, MoreThanTheWindowArrivesAllTheSame) {
+  connect();
+  const std::string much(3 << 20, 'x');
+  client.say(much);
+  pass(seconds(10));
+  EXPECT_EQ(server.heard.size(), much.size());
+  EXPECT_EQ(client.host.unsent_bytes(client.connection), 0U);
+}
+
+TEST_F(Network, WhatAHandlerLeavesComesAgainWithMoreBehindIt) {
+  connect();
+  server.takes_at_most = 2;
+  client.say("abcde");
+  pass(seconds(1));
+  server.takes_at_most = std::string::npos;
+  client.say("f");
+  pass(seconds(1));
+  EXPECT_EQ(server.heard, "abcdef");
+}
+
+TEST_F(Network, AClosedConnectionDeliversItsOutputFirst) {
+  connect();
+  client.host.output(client.connection) += "bye";
+  client.host.close(client.connection);
+  pass(seconds(1));
+  EXPECT_EQ(server.heard, "bye");
+  EXPECT_EQ(server.closed, "the other side closed the connection");
+  EXPECT_EQ(server.host.connections(), 0U);
+}
+
+TEST_F(Network, AMachineWithoutAProcessRefusesAndResets) {
+  connect();
+  server.host.detach_killed();
+  pass(seconds(1));
+  EXPECT_EQ(client.closed, "Connection reset by peer");
+  client.connected = false;
+  client.host.connect("server:1");
+  pass(seconds(1));
+  EXPECT_EQ(client.closed, "Connection refused");
+  EXPECT_FALSE(client.connected);
+}
+
+TEST_F(Network, BehindAMachineWithoutPowerThereIsSilence) {
+  connect();
+  server.host.detach_without_power();
+  client.say("anybody?");
+  client.host.connect("server:1");
+  pass(seconds(10));
+  EXPECT_EQ(client.closed, "");
+  pass(seconds(20));
+  EXPECT_EQ(client.closed, "Connection timed out");
+}
+
+TEST_F(Network, BeforeAResetHalfTheBytesArrive) {
+  connect();
+  faults.reset = 1;
+  client.say("a");  // may be cut in two: neither half is whole
+  pass(seconds(1));
+  EXPECT_EQ(server.heard, "");
+  EXPECT_EQ(server.closed, "Connection reset by peer");
+  EXPECT_EQ(client.closed, "Connection reset by peer");
+}
+
+}  // namespace
+}  // namespace ringkv::simulation

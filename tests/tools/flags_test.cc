@@ -1,0 +1,210 @@
+#include "tools/kvctl/flags.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace ringkv::tools {
+namespace {
+
+struct Outcome {
+  std::variant<Invocation, int> parsed;
+  std::string out;
+  std::string err;
+
+  template <class V>
+  const V& verb() const {
+    return std::get<V>(std::get<Invocation>(parsed).verb);
+  }
+  const Target& target() const { return std::get<Invocation>(parsed).target; }
+  int exit_code() const { return std::holds_alternative<int>(parsed) ? std::get<int>(parsed) : -1; }
+};
+
+Outcome parse(std::vector<std::string> words) {
+  words.insert(words.begin(), "kvctl");
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  auto parsed = parse_command_line(static_cast<int>(argv.size()), argv.data());
+  return {std::move(parsed), testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+TEST(Flags, GlobalOnesMayComeBeforeOrAfterTheVerb) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"--node", "h:1,[::1]:2", "--timeout", "500ms", "--bucket", "b", "--json", "get", "k"},
+           {"get", "k", "--node", "h:1,[::1]:2", "--timeout", "500ms", "--bucket", "b", "--json"},
+           {"get", "--node=h:1,[::1]:2", "--timeout=500ms", "k", "--bucket=b", "--json"}}) {
+    const Outcome outcome = parse(words);
+
+    ASSERT_EQ(outcome.exit_code(), -1) << outcome.err;
+    EXPECT_EQ(outcome.target().nodes, (std::vector<std::string>{"h:1", "[::1]:2"}));
+    EXPECT_EQ(outcome.target().timeout.count(), 500);
+    EXPECT_EQ(outcome.target().bucket, "b");
+    EXPECT_TRUE(outcome.target().json);
+    EXPECT_EQ(outcome.verb<GetVerb>().key, "k");
+  }
+}
+
+// Each of these means something of its own somewhere in CLI11.
+TEST(Flags, KeysAndValuesAreTakenAsTheyAre) {
+  for (const std::string word : {"", " ", "{}", "[1,2]", "%%", "-", "get", "put", "a=b", "'quoted'", "\"q\"",
+                                 "\xff", "bucket", "true", "/x", "++"}) {
+    const Outcome outcome = parse({"put", word, word});
+
+    ASSERT_EQ(outcome.exit_code(), -1) << word << ": " << outcome.err;
+    EXPECT_EQ(outcome.verb<PutVerb>().key, word);
+    EXPECT_EQ(outcome.verb<PutVerb>().value, word);
+  }
+}
+
+TEST(Flags, TwoDashesEndFlags) {
+  const Outcome outcome = parse({"--json", "put", "--", "-v", "--json"});
+
+  ASSERT_EQ(outcome.exit_code(), -1) << outcome.err;
+  EXPECT_EQ(outcome.verb<PutVerb>().key, "-v");
+  EXPECT_EQ(outcome.verb<PutVerb>().value, "--json");
+  EXPECT_FALSE(outcome.verb<PutVerb>().write.receipt);
+}
+
+TEST(Flags, AKeyInBase64TakesThePlaceOfTheKey) {
+  EXPECT_EQ(parse({"get", "--key-b64", "/w=="}).verb<GetVerb>().key, "\xff");
+  EXPECT_EQ(parse({"--key-b64", "/w==", "put", "value"}).verb<PutVerb>().value, "value");
+  EXPECT_EQ(parse({"local-get", "n1", "--key-b64", "/w=="}).verb<LocalGetVerb>().key, "\xff");
+  EXPECT_EQ(parse({"get", "k", "--key-b64", "/w=="}).exit_code(), 2);
+  EXPECT_EQ(parse({"get", "--key-b64", "/w="}).exit_code(), 2);
+  EXPECT_EQ(parse({"status", "--key-b64", "/w=="}).exit_code(), 2);
+  EXPECT_EQ(parse({"put", "--key-b64", "/w=="}).exit_code(), 2);
+  EXPECT_EQ(parse({"local-get", "--key-b64", "/w=="}).exit_code(), 2);
+}
+
+TEST(Flags, AnEmptyValueOfAFlagIsAValue) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"put", "--context=", "k", "v"},
+                                                                 {"put", "k", "v", "--context", ""}}) {
+    const Outcome outcome = parse(words);
+
+    ASSERT_EQ(outcome.exit_code(), -1) << outcome.err;
+    ASSERT_TRUE(outcome.verb<PutVerb>().write.context.has_value());
+    EXPECT_TRUE(outcome.verb<PutVerb>().write.context->empty());
+    EXPECT_EQ(outcome.verb<PutVerb>().key, "k");
+  }
+}
+
+TEST(Flags, EveryFlagOfPutArrives) {
+  const Outcome outcome = parse({"put", "k", "--file", "f", "--context", "Yw==", "--w", "2", "--durability",
+                                 "buffered", "--primary", "--ttl", "60s", "--op-id", "ab.1@cd", "-v"});
+
+  ASSERT_EQ(outcome.exit_code(), -1) << outcome.err;
+  const PutVerb& put = outcome.verb<PutVerb>();
+  EXPECT_EQ(put.file, "f");
+  EXPECT_EQ(put.write.context->bytes(), "c");
+  EXPECT_EQ(put.write.w, 2U);
+  EXPECT_EQ(put.write.durability, Durability::kBuffered);
+  EXPECT_TRUE(put.write.primary);
+  EXPECT_EQ(put.write.ttl->count(), 60'000);
+  EXPECT_EQ(put.write.operation_id, "ab.1@cd");
+  EXPECT_TRUE(put.write.receipt);
+}
+
+TEST(Flags, BucketHasVerbsOfItsOwn) {
+  const Outcome create = parse({"bucket", "create", "list", "--conflict", "lww", "--ttl", "30m", "--w", "3"});
+  ASSERT_EQ(create.exit_code(), -1) << create.err;
+  EXPECT_EQ(create.verb<CreateBucketVerb>().bucket.name, "list");
+  EXPECT_EQ(create.verb<CreateBucketVerb>().bucket.conflict, "lww");
+  EXPECT_EQ(create.verb<CreateBucketVerb>().bucket.ttl_ms, 1'800'000U);
+
+  const Outcome set = parse({"bucket", "set", "b", "--r", "1"});
+  ASSERT_EQ(set.exit_code(), -1) << set.err;
+  EXPECT_EQ(set.verb<ChangeBucketVerb>().change.r, 1U);
+  EXPECT_FALSE(set.verb<ChangeBucketVerb>().change.w.has_value());
+
+  EXPECT_EQ(parse({"bucket", "list"}).exit_code(), -1);
+  EXPECT_EQ(parse({"bucket"}).exit_code(), 2);
+}
+
+TEST(Flags, EveryWrongUseIsExitCodeTwo) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"get"},
+                                             {"get", "a", "b"},
+                                             {"put", "a"},
+                                             {"put", "a", "b", "c"},
+                                             {"put", "a", "b", "--file", "f"},
+                                             {"put", "a", "b", "--w", "x"},
+                                             {"put", "a", "b", "--w", "-1"},
+                                             {"put", "a", "b", "--w"},
+                                             {"put", "a", "b", "--durability", "maybe"},
+                                             {"put", "a", "b", "--context", "!"},
+                                             {"get", "a", "--timeout", "5"},
+                                             {"get", "a", "--node", "nowhere"},
+                                             {"get", "a", "--node", ""},
+                                             {"scan", "x"},
+                                             {"scan", "--limit", "many"},
+                                             {"load"},
+                                             {"load", "-", "--resume"},
+                                             {"bucket", "create", "b", "--conflict", "maybe"},
+                                             {"nonsense"}}) {
+    const Outcome outcome = parse(words);
+    std::string typed;
+    for (const std::string& word : words) typed += word + " ";
+    EXPECT_EQ(outcome.exit_code(), 2) << typed;
+    EXPECT_NE(outcome.err, "") << typed;
+    EXPECT_EQ(outcome.out, "") << typed;
+  }
+}
+
+TEST(Flags, NamesTheNearestRightWord) {
+  EXPECT_NE(parse({"gett", "k"}).err.find("get"), std::string::npos);
+  EXPECT_NE(parse({"put", "k", "v", "--durabilty", "synced"}).err.find("--durability"), std::string::npos);
+  EXPECT_NE(parse({"get", "k", "--jsn"}).err.find("--json"), std::string::npos);
+  EXPECT_NE(parse({"--tiemout", "5s", "get", "k"}).err.find("--timeout"), std::string::npos);
+  EXPECT_NE(parse({"bucket", "crate", "b"}).err.find("create"), std::string::npos);
+}
+
+TEST(Flags, EveryVerbHasHelpWithAnExample) {
+  for (const auto& verb : std::vector<std::vector<std::string>>{{},
+                                                                {"put"},
+                                                                {"get"},
+                                                                {"del"},
+                                                                {"exists"},
+                                                                {"scan"},
+                                                                {"load"},
+                                                                {"dump"},
+                                                                {"local-get"},
+                                                                {"explain"},
+                                                                {"status"},
+                                                                {"ring"},
+                                                                {"stats"},
+                                                                {"bucket"},
+                                                                {"bucket", "create"},
+                                                                {"bucket", "set"},
+                                                                {"bucket", "list"}}) {
+    auto words = verb;
+    words.push_back("--help");
+    const Outcome outcome = parse(words);
+    EXPECT_EQ(outcome.exit_code(), 0);
+    EXPECT_NE(outcome.out.find("Example: kvctl"), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST(Flags, VersionIsExitCodeZero) {
+  const Outcome outcome = parse({"--version"});
+
+  EXPECT_EQ(outcome.exit_code(), 0);
+  EXPECT_EQ(outcome.out.rfind("kvctl ", 0), 0U) << outcome.out;
+}
+
+TEST(Flags, TheEnvironmentNamesNodesUnlessAFlagDoes) {
+  ::setenv("RINGKV_NODE", "h:1,h:2", 1);
+  const Outcome from_environment = parse({"get", "k"});
+  const Outcome from_flag = parse({"get", "k", "--node", "h:3"});
+  ::unsetenv("RINGKV_NODE");
+
+  EXPECT_EQ(from_environment.target().nodes, (std::vector<std::string>{"h:1", "h:2"}));
+  EXPECT_EQ(from_flag.target().nodes, (std::vector<std::string>{"h:3"}));
+  EXPECT_EQ(parse({"get", "k"}).target().nodes, (std::vector<std::string>{"127.0.0.1:7401"}));
+}
+
+}  // namespace
+}  // namespace ringkv::tools

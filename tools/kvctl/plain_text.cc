@@ -1,0 +1,122 @@
+#include "tools/kvctl/plain_text.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <optional>
+#include <sstream>
+
+#include "ringkv/text.h"
+#include "tools/common/units.h"
+#include "tools/kvctl/json_text.h"
+
+namespace ringkv::tools {
+namespace {
+
+constexpr size_t kValueBytesShown = 64;
+
+using Row = std::vector<std::string>;
+
+// Columns separated by two blanks, each as wide as its widest cell.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (size_t i = 0; i + 1 < row.size(); ++i)
+      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
+    text += row.back() + '\n';
+  }
+  return text;
+}
+
+std::string decimal(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
+}
+
+template <class T>
+std::string or_dash(const std::optional<T>& value) {
+  return value ? std::to_string(*value) : "-";
+}
+
+std::string value_text(const VersionInfo& version) {
+  if (version.tombstone) return "deleted";
+  if (version.value.size() <= kValueBytesShown) return escaped(version.value);
+  return escaped(std::string_view(version.value).substr(0, kValueBytesShown)) + "... (" +
+         human_bytes(version.value.size()) + ")";
+}
+
+Row version_row(const VersionInfo& version) {
+  return {"  " + version.dot, utc_text(version.time_us / 1000), version.source,
+          version.expires_at_ms ? "expires " + utc_text(*version.expires_at_ms) : "", value_text(version)};
+}
+
+std::string versions_text(const std::vector<VersionInfo>& versions) {
+  std::vector<Row> rows;
+  for (const VersionInfo& version : versions) rows.push_back(version_row(version));
+  return table(rows);
+}
+
+}  // namespace
+
+std::string to_text(const Explanation& explanation) {
+  std::string text = "token " + hex(explanation.token) + ", partition " +
+                     std::to_string(explanation.partition) + ", epoch " + std::to_string(explanation.epoch) +
+                     '\n';
+  for (const ReplicaInfo& replica : explanation.replicas) {
+    text += replica.node + " (rack " + replica.rack + "): " +
+            (!replica.alive             ? "down"
+             : replica.versions.empty() ? "holds nothing"
+                                        : "holds");
+    if (!replica.hint_for.empty()) text += ", a hint for " + replica.hint_for;
+    text += '\n' + versions_text(replica.versions);
+  }
+  for (size_t i = 0; i < explanation.would_answer.size(); ++i)
+    text += "R = " + std::to_string(i + 1) + " would answer: " + explanation.would_answer[i] + '\n';
+  return text;
+}
+
+std::string to_text(const LocalRecord& record) {
+  return (record.found ? "found\n" : "not found\n") + versions_text(record.versions);
+}
+
+std::string to_text(const ClusterStatus& status) {
+  std::vector<Row> rows = {{"NAME", "STATE", "RACK", "WEIGHT", "SHARE", "KEYS", "BYTES", "HINTS", "LAG"}};
+  for (const MemberInfo& member : status.members) {
+    rows.push_back({member.name, member.state, member.rack, decimal(member.weight, 2),
+                    decimal(member.share * 100, 1) + "%", or_dash(member.keys),
+                    member.bytes ? human_bytes(*member.bytes) : "-", or_dash(member.hints),
+                    member.lag_seconds ? decimal(*member.lag_seconds, 1) + "s" : "-"});
+  }
+  return "epoch " + std::to_string(status.epoch) + '\n' + table(rows);
+}
+
+std::string to_text(const RingInfo& ring) {
+  std::string text = "epoch " + std::to_string(ring.epoch) + ", digest " + ring.digest + ", " +
+                     std::to_string(ring.replicas) + " replicas, " + std::to_string(ring.partitions) +
+                     " partitions, " + ring.placer + " placer\n";
+  std::vector<Row> rows = {{"NAME", "ID", "RACK", "WEIGHT", "STATUS"}};
+  for (const MemberInfo& member : ring.members)
+    rows.push_back({member.name, hex(member.id), member.rack, decimal(member.weight, 2), member.status});
+  text += table(rows);
+  for (size_t i = 0; i < ring.owners.size(); ++i) text += std::to_string(i) + ' ' + ring.owners[i] + '\n';
+  return text;
+}
+
+std::string to_text(const std::vector<BucketInfo>& buckets) {
+  const auto quorum_or = [](uint32_t count) {
+    return count == 0 ? std::string("quorum") : std::to_string(count);
+  };
+  std::vector<Row> rows = {{"NAME", "CONFLICT", "R", "W", "TTL"}};
+  for (const BucketInfo& bucket : buckets) {
+    rows.push_back({bucket.name, bucket.conflict, quorum_or(bucket.r), quorum_or(bucket.w),
+                    bucket.ttl_ms == 0 ? "none" : duration_text(std::chrono::milliseconds(bucket.ttl_ms))});
+  }
+  return table(rows);
+}
+
+}  // namespace ringkv::tools

@@ -1,0 +1,17 @@
+// The same documents for a person at a terminal: tables, with bytes outside printable ASCII as \xHH.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ringkv/admin.h"
+
+namespace ringkv::tools {
+
+std::string to_text(const Explanation& explanation);
+std::string to_text(const LocalRecord& record);
+std::string to_text(const ClusterStatus& status);
+std::string to_text(const RingInfo& ring);
+std::string to_text(const std::vector<BucketInfo>& buckets);
+
+}  // namespace ringkv::tools

@@ -1,0 +1,37 @@
+// One function a verb; each returns the exit code.
+#pragma once
+
+#include "tools/kvctl/flags.h"
+#include "tools/kvctl/session.h"
+
+namespace ringkv::tools {
+
+// Connects and runs the verb.
+int run(const Invocation& invocation);
+
+// data.cc
+int run(Session& session, const PutVerb& verb);
+int run(Session& session, const GetVerb& verb);
+int run(Session& session, const DeleteVerb& verb);
+int run(Session& session, const ExistsVerb& verb);
+
+// scan.cc
+int run(Session& session, const ScanVerb& verb);
+int run(Session& session, const DumpVerb& verb);
+
+// load.cc
+int run(Session& session, const LoadVerb& verb);
+
+// inspect.cc
+int run(Session& session, const LocalGetVerb& verb);
+int run(Session& session, const ExplainVerb& verb);
+int run(Session& session, const StatusVerb& verb);
+int run(Session& session, const RingVerb& verb);
+int run(Session& session, const StatsVerb& verb);
+
+// bucket.cc
+int run(Session& session, const CreateBucketVerb& verb);
+int run(Session& session, const ChangeBucketVerb& verb);
+int run(Session& session, const ListBucketsVerb& verb);
+
+}  // namespace ringkv::tools

@@ -1,0 +1,81 @@
+// kvnode: one node of a ringkv cluster as a process.
+#include <unistd.h>
+
+#include <array>
+#include <iostream>
+#include <memory>
+
+#include "ringkv/db.h"
+#include "ringkv/log.h"
+#include "tools/kvnode/descriptors.h"
+#include "tools/kvnode/flags.h"
+#include "tools/kvnode/settings.h"
+#include "tools/kvnode/signals.h"
+
+namespace ringkv::tools {
+namespace {
+
+int fail(const Status& status) {
+  std::cerr << "kvnode: " << status.message() << '\n';
+  const bool wrong_use = status.code() == StatusCode::kInvalidArgument;
+  return wrong_use ? 2 : status.code() == StatusCode::kForbidden ? 5 : 3;
+}
+
+Result<Settings> effective_settings(const NodeFlags& flags) {
+  GivenSettings given;
+  if (!flags.config.empty()) {
+    Result<GivenSettings> file = settings_from_file(flags.config);
+    if (!file.ok()) return file.status();
+    given = *std::move(file);
+  }
+  for (const auto& [name, value] : settings_from_environment()) given[name] = value;
+  for (const auto& [name, value] : flags.given) given[name] = value;
+  return settings_of(given);
+}
+
+std::string name_in_log(const Options& options) {
+  if (!options.name.empty()) return options.name;
+  std::array<char, 256> host{};
+  return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "kvnode";
+}
+
+int serve(Settings settings) {
+  Result<std::unique_ptr<LogFile>> opened =
+      LogFile::open({.file = settings.log_file, .node = name_in_log(settings.options)});
+  if (!opened.ok()) return fail(opened.status());
+  LogFile& log = **opened;
+  Signals signals([&log] { log.reopen(); });
+  if (const auto warning = raise_descriptor_limit()) log.write(LogSeverity::kWarning, "kvnode", *warning);
+  settings.options.log = [&log](LogSeverity severity, std::string_view room, std::string_view message) {
+    log.write(severity, room, message);
+  };
+
+  Result<std::unique_ptr<Db>> db = Db::open(settings.options);
+  if (!db.ok()) return fail(db.status());
+  signals.serve();
+  std::cout << "ready name=" << (*db)->name() << " client=" << (*db)->client_address()
+            << " epoch=" << (*db)->epoch() << std::endl;
+  signals.wait_for_end();
+  const Status closed = (*db)->close();
+  return closed.ok() ? 0 : fail(closed);
+}
+
+int run(int argc, char** argv) {
+  const auto parsed = parse_node_flags(argc, argv);
+  if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
+  const auto& flags = std::get<NodeFlags>(parsed);
+  Result<Settings> settings = effective_settings(flags);
+  if (!settings.ok()) return fail(settings.status());
+  if (flags.print_config) {
+    std::cout << to_toml(*settings);
+    return 0;
+  }
+  const Status status = check_start(*settings);
+  if (!status.ok()) return fail(status);
+  return serve(*std::move(settings));
+}
+
+}  // namespace
+}  // namespace ringkv::tools
+
+int main(int argc, char** argv) { return ringkv::tools::run(argc, argv); }

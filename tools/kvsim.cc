@@ -1,0 +1,153 @@
+// kvsim: whole rings in one process on virtual time, network and disks, each run from one seed.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ringkv/text.h"
+#include "tools/common/command_line.h"
+#include "tools/simulation/simulation.h"
+
+namespace ringkv::tools {
+namespace {
+
+using simulation::SimulationResult;
+using simulation::SimulationSettings;
+
+struct Flags {
+  uint64_t seed = 1;
+  uint64_t seeds = 1;
+  uint32_t nodes = 5;
+  double minutes = 10;
+  std::string faults = "all";
+  uint32_t jobs = 1;
+  std::string trace;
+};
+
+// Runs the seeds on a few threads and hands the results on in order of seed.
+class Runs {
+ public:
+  Runs(const Flags& flags, const SimulationSettings& settings, std::ostream* trace)
+      : flags_(flags), settings_(settings), trace_(trace), results_(flags.seeds) {}
+
+  // False: a promise was broken.
+  bool run() {
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < std::max(flags_.jobs, 1U); ++i) threads.emplace_back([this] { work(); });
+    bool kept = true;
+    for (uint64_t i = 0; i < flags_.seeds; ++i) {
+      const SimulationResult result = wait_for(i);
+      add(result);
+      kept = report(flags_.seed + i, result) && kept;
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::cerr << "kvsim: " << sum_.operations << " operations (" << sum_.ok << " ok, " << sum_.unknown
+              << " unknown) in " << sum_.lives << " lives with " << sum_.power_cuts << " power cuts, "
+              << sum_.events << " events" << std::endl;
+    return kept;
+  }
+
+ private:
+  void work() {
+    for (uint64_t i = next_++; i < flags_.seeds; i = next_++) {
+      SimulationSettings settings = settings_;
+      settings.seed = flags_.seed + i;
+      settings.trace = trace_;
+      SimulationResult result = simulation::simulate(settings);
+      const std::lock_guard lock(mutex_);
+      results_[i] = std::move(result);
+      done_.notify_all();
+    }
+  }
+
+  SimulationResult wait_for(uint64_t i) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return results_[i].has_value(); });
+    return *results_[i];
+  }
+
+  void add(const SimulationResult& result) {
+    sum_.operations += result.operations;
+    sum_.ok += result.ok;
+    sum_.unknown += result.unknown;
+    sum_.lives += result.lives;
+    sum_.power_cuts += result.power_cuts;
+    sum_.events += result.events;
+  }
+
+  bool report(uint64_t seed, const SimulationResult& result) const {
+    if (!result.violation) {
+      std::cout << "seed " << seed << " ok hash=" << hex(result.hash) << std::endl;
+      return true;
+    }
+    std::cerr << "kvsim: seed " << seed << " breaks " << result.violation->invariant << ": "
+              << result.violation->what << "\n  again: kvsim --seed " << seed << " --nodes " << flags_.nodes
+              << " --minutes " << flags_.minutes << " --faults " << flags_.faults << " --trace FILE"
+              << std::endl;
+    return false;
+  }
+
+  const Flags& flags_;
+  const SimulationSettings& settings_;
+  std::ostream* const trace_;
+  SimulationResult sum_;  // of the counts
+  std::atomic<uint64_t> next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::vector<std::optional<SimulationResult>> results_;
+};
+
+std::string fault_list() {
+  std::string list = "all, none, or of: ";
+  for (const std::string& name : simulation::fault_names()) list += name + " ";
+  return list.substr(0, list.size() - 1) + ", with commas between them";
+}
+
+int run(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("Runs nodes on a simulated clock, network and disk, and checks every promise", "kvsim");
+  app.add_option("--seed", flags.seed, "Of the first run")->capture_default_str();
+  app.add_option("--seeds", flags.seeds, "How many runs, each with the next seed")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
+      ->capture_default_str();
+  app.add_option("--nodes", flags.nodes, "Each a ring of its own")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
+  app.add_option("--minutes", flags.minutes, "Simulated time of a run")
+      ->check(CLI::Range(0.01, 100'000.0))
+      ->capture_default_str();
+  app.add_option("--faults", flags.faults, fault_list())->type_name("LIST")->capture_default_str();
+  app.add_option("--jobs", flags.jobs, "Runs beside each other")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--trace", flags.trace, "Every event as text; for one seed")->type_name("FILE");
+  describe(app, "kvsim --seeds 100 --minutes 2 --jobs 2");
+  if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
+
+  const Result<simulation::Faults> faults = simulation::faults_from(flags.faults);
+  if (!faults.ok()) return refuse(app, "--faults: " + faults.status().message());
+  if (!flags.trace.empty() && flags.seeds > 1)
+    return refuse(app, "--trace is for one seed: leave --seeds out");
+  std::ofstream trace;
+  if (!flags.trace.empty()) {
+    trace.open(flags.trace, std::ios::trunc);
+    if (!trace) return refuse(app, "--trace: can't write " + flags.trace);
+  }
+  const SimulationSettings settings{
+      .nodes = flags.nodes,
+      .duration = Duration(static_cast<int64_t>(flags.minutes * 60e6)),
+      .faults = *faults,
+  };
+  return Runs(flags, settings, trace.is_open() ? &trace : nullptr).run() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace ringkv::tools
+
+int main(int argc, char** argv) { return ringkv::tools::run(argc, argv); }

@@ -1,0 +1,93 @@
+#include "tools/simulation/faults.h"
+
+#include <sstream>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ringkv::simulation {
+namespace {
+
+using std::chrono::seconds;
+
+using Share = double Faults::*;
+using Interval = Duration Faults::*;
+
+struct NamedShare {
+  std::string_view name;
+  Share field;
+  double usual;
+};
+constexpr NamedShare kShares[] = {
+    {"delay", &Faults::delayed, 0.02},      {"loss", &Faults::lost, 0.01},
+    {"reorder", &Faults::reordered, 0.1},   {"reset", &Faults::reset, 0.002},
+    {"silence", &Faults::silenced, 0.0005}, {"slow", &Faults::slow_work, 0.01},
+    {"miss", &Faults::cache_miss, 0.3},
+};
+
+struct NamedInterval {
+  std::string_view name;
+  Interval field;
+  Duration usual;
+};
+constexpr NamedInterval kIntervals[] = {
+    {"kill", &Faults::kill, seconds(12)},       {"power", &Faults::power_cut, seconds(15)},
+    {"stop", &Faults::stop, seconds(40)},       {"disk", &Faults::disk_error, seconds(10)},
+    {"space", &Faults::low_space, seconds(30)}, {"clock", &Faults::clock_jump, seconds(20)},
+};
+
+bool switch_on(Faults& faults, std::string_view name) {
+  bool known = name == "all";
+  for (const NamedShare& share : kShares) {
+    if (name != share.name && name != "all") continue;
+    faults.*share.field = share.usual;
+    known = true;
+  }
+  for (const NamedInterval& interval : kIntervals) {
+    if (name != interval.name && name != "all") continue;
+    faults.*interval.field = interval.usual;
+    known = true;
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (const NamedShare& share : kShares) names.emplace_back(share.name);
+  for (const NamedInterval& interval : kIntervals) names.emplace_back(interval.name);
+  return names;
+}
+
+Result<Faults> faults_from(std::string_view list) {
+  Faults faults;
+  if (list == "none") return faults;
+  std::istringstream words{std::string(list)};
+  for (std::string word; std::getline(words, word, ',');) {
+    if (switch_on(faults, word)) continue;
+    std::vector<std::string> names = fault_names();
+    names.insert(names.end(), {"all", "none"});
+    const auto meant = nearest(word, names);
+    return invalid_argument(
+        cat("there is no fault '", escaped(word), "'", meant ? cat("; did you mean ", *meant, "?") : ""));
+  }
+  return faults;
+}
+
+Faults drawn(const Faults& allowed, Random& random) {
+  Faults faults = allowed;
+  const auto factor = [&random]() -> uint64_t {  // 0: not at all
+    const uint64_t roll = random.below(4);
+    return roll < 2 ? roll : 1 << (roll - 1);
+  };
+  for (const NamedShare& share : kShares) faults.*share.field *= static_cast<double>(factor()) / 2;
+  for (const NamedInterval& interval : kIntervals) {
+    const uint64_t often = factor();
+    Duration& apart = faults.*interval.field;
+    apart = often == 0 ? Duration::zero() : apart * 2 / static_cast<int64_t>(often);
+  }
+  return faults;
+}
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,45 @@
+// Everything that can go wrong in a simulation, and how often: fields of one struct.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/time.h"
+#include "ringkv/status.h"
+
+namespace ringkv::simulation {
+
+struct Faults {
+  // The network, a share of all segments. TCP hides loss, duplicates and reordering within a connection: what
+  // is left of them is delay, also of all that comes behind, and streams that overtake each other.
+  double delayed = 0;    // by up to half a second
+  double lost = 0;       // sent again after a time-out that doubles
+  double reordered = 0;  // overtaken by segments of other connections
+  double reset = 0;      // half of its bytes arrive, then both sides see a reset
+  double silenced = 0;   // the connection passes nothing any more; the ends learn it by time-outs alone
+
+  // Of each node, on average this far apart; zero: never.
+  Duration kill{};        // kill -9: what was written to the log stays
+  Duration power_cut{};   // what wasn't synced may be lost; peers hear nothing
+  Duration stop{};        // asked to stop
+  Duration disk_error{};  // one of the next writes, syncs or reads fails
+  Duration low_space{};   // for some seconds
+  Duration clock_jump{};  // of the wall clock, by up to 10 s either way
+
+  double slow_work = 0;   // of work off the loop, up to a second
+  double cache_miss = 0;  // of look-ups, so that they go through a worker
+};
+
+// The words of `--faults`, each with what it switches on.
+std::vector<std::string> fault_names();
+
+// "all", "none", or words with commas between them. INVALID_ARGUMENT names the nearest word.
+Result<Faults> faults_from(std::string_view list);
+
+// What one seed gets of what is allowed: each fault often, seldom or not at all, since one fault can hide
+// another.
+Faults drawn(const Faults& allowed, Random& random);
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,72 @@
+// What clients asked and were answered, in order, and what excuses a loss. The workload writes it, the
+// checkers read it; neither knows the other.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/client_message.h"
+#include "base/time.h"
+
+namespace ringkv::simulation {
+
+// Counts calls, answers and power cuts: of two events the one with the smaller step was first.
+using Step = uint64_t;
+inline constexpr Step kNever = std::numeric_limits<Step>::max();
+
+using OperationIndex = size_t;
+
+// One request of one client. A write that is repeated by its operation id is several, all naming the first.
+struct Operation {
+  uint32_t ring = 0;  // whose nodes were asked
+  ClientRequest request;
+  std::optional<OperationIndex> first_try;       // of this write; nothing: this is it
+  std::optional<OperationIndex> context_source;  // the operation whose answer the write's context was
+  Step invoked = 0;
+  Time invoked_at{};
+
+  Step completed = kNever;
+  Time completed_at{};
+  ClientReply reply;
+};
+
+struct PowerCut {
+  uint32_t ring = 0;
+  Step at = 0;
+};
+
+class History {
+ public:
+  OperationIndex invoke(Operation operation, Time now) {
+    operation.invoked = ++last_step_;
+    operation.invoked_at = now;
+    operations_.push_back(std::move(operation));
+    return operations_.size() - 1;
+  }
+  void complete(OperationIndex index, ClientReply reply, Time now) {
+    Operation& operation = operations_[index];
+    operation.completed = ++last_step_;
+    operation.completed_at = now;
+    operation.reply = std::move(reply);
+  }
+  void cut_power(uint32_t ring) { power_cuts_.push_back({ring, ++last_step_}); }
+
+  const std::vector<Operation>& operations() const { return operations_; }
+  const std::vector<PowerCut>& power_cuts() const { return power_cuts_; }
+
+ private:
+  std::vector<Operation> operations_;
+  std::vector<PowerCut> power_cuts_;
+  Step last_step_ = 0;
+};
+
+// A broken promise: the invariant's name, and what happened.
+struct Violation {
+  std::string invariant;
+  std::string what;
+};
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,50 @@
+#include "tools/simulation/simulated_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringkv::simulation {
+namespace {
+
+constexpr Duration kWorkMin = std::chrono::microseconds(20);
+constexpr Duration kWorkSpread = std::chrono::milliseconds(2);
+constexpr Duration kSlowWorkMax = std::chrono::seconds(1);
+
+}  // namespace
+
+void SimulatedExecutor::run(Lane lane, std::function<void()> work, std::function<void()> then) {
+  const uint64_t number = ++last_number_;
+  jobs_.emplace(number, Job{std::move(work), {}, std::move(then)});
+  Time start = world_.events.now();
+  if (lane == Lane::kCommit) start = std::max(start, commit_lane_free_at_);
+  const Duration lasts = duration();
+  if (lane == Lane::kCommit) commit_lane_free_at_ = start + lasts;
+  const Time moment = start + world_.up_to(lasts);
+  world_.events.at(moment, [this, alive = alive_, number] {
+    if (*alive) this->work(number);
+  });
+  world_.events.at(start + lasts, [this, alive = alive_, number] {
+    if (*alive) finish(number);
+  });
+}
+
+Duration SimulatedExecutor::duration() {
+  if (world_.happens(world_.faults.slow_work)) return world_.up_to(kSlowWorkMax);
+  return kWorkMin + world_.up_to(kWorkSpread);
+}
+
+void SimulatedExecutor::work(uint64_t number) {
+  // Dropped at once: what the work holds (an engine to be closed) must not live on until its continuation.
+  const auto work = std::exchange(jobs_.at(number).work, nullptr);
+  working_ = number;
+  work();
+}
+
+void SimulatedExecutor::finish(uint64_t number) {
+  const Job job = std::move(jobs_.extract(number).mapped());
+  for (const auto& rest : job.rest) rest();
+  job.then();
+  end_turn_();
+}
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,37 @@
+// One run: nodes, clients and faults from one seed, and whether all promises were kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+
+#include "tools/simulation/faults.h"
+#include "tools/simulation/history.h"
+
+namespace ringkv::simulation {
+
+struct SimulationSettings {
+  uint64_t seed = 1;
+  uint32_t nodes = 1;  // each a ring of its own
+  Duration duration = std::chrono::minutes(10);
+  double operations_per_second = 50;  // over all nodes
+  Faults faults;                      // that may happen; the seed draws from them
+  std::ostream* trace = nullptr;      // nothing: no text
+};
+
+struct SimulationResult {
+  uint64_t hash = 0;
+  std::optional<Violation> violation;
+
+  // How much was tried; a run in which nothing happens proves nothing.
+  uint64_t operations = 0;
+  uint64_t ok = 0;
+  uint64_t unknown = 0;
+  uint64_t lives = 0;
+  uint64_t power_cuts = 0;
+  uint64_t events = 0;
+};
+
+SimulationResult simulate(const SimulationSettings& settings);
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,261 @@
+#include "tools/simulation/workload.h"
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace ringkv::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kTimeout = seconds(5);
+constexpr Duration kShortTimeoutMax = milliseconds(800);
+constexpr Duration kBucketPause = milliseconds(200);
+constexpr uint64_t kHotKeys = 3;
+constexpr uint64_t kBurstOneIn = 40;
+constexpr uint64_t kBurstMax = 12;
+constexpr double kOperationsPerEvent = 1 + (kBurstMax + 1) / 2.0 / kBurstOneIn;
+
+// For the trace.
+std::string short_form(const std::string& value) { return value.substr(0, value.find_last_of('.')); }
+
+std::string text_of(const Operation& operation) {
+  const ClientRequest::Body& body = operation.request.body;
+  if (const auto* get = std::get_if<ClientGet>(&body)) {
+    return cat(get->values ? "get " : "exists ", get->bucket, "/", get->key);
+  }
+  if (const auto* look = std::get_if<ClientLocalGet>(&body))
+    return cat("local get ", look->bucket, "/", look->key);
+  if (const auto* scan = std::get_if<ClientScan>(&body)) return cat("scan ", scan->bucket);
+  const auto& put = std::get<ClientPut>(body);
+  std::string text = put.tombstone ? "delete " : "put ";
+  text += cat(put.bucket, "/", put.key, " ", short_form(put.value));
+  if (!put.context) text += ", blind";
+  if (put.context) text += put.context->empty() ? ", replacing nothing" : ", with a context";
+  if (operation.context_source) text += cat(" of operation ", *operation.context_source);
+  if (operation.first_try) text += cat(", again as operation ", *operation.first_try);
+  if (put.durability == Durability::kBuffered) text += ", buffered";
+  return text;
+}
+
+std::string text_of(const ClientReply& reply) {
+  std::string text = reply.status.to_string();
+  if (const auto* result = std::get_if<GetResult>(&reply.body)) {
+    for (const std::string& value : result->values) text += " " + short_form(value);
+  } else if (const auto* record = std::get_if<LocalRecord>(&reply.body)) {
+    for (const VersionInfo& version : record->versions)
+      text += cat(" ", short_form(version.value), " ", version.dot);
+  } else if (const auto* page = std::get_if<ScanPage>(&reply.body)) {
+    for (const ScanEntry& entry : page->entries) {
+      text += cat(" ", entry.key);
+      for (const std::string& value : entry.values) text += cat(" ", short_form(value));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Workload::Workload(World& world, SimulatedNetwork& network, History& history, Settings settings)
+    : world_(world), history_(history), settings_(std::move(settings)), random_(settings_.seed) {
+  for (uint32_t i = 0; i < settings_.clients; ++i) {
+    const std::string name = cat("c", settings_.ring + 1, ".", i + 1);
+    clients_.push_back(std::make_unique<SimulatedClient>(
+        world, network,
+        SimulatedClient::Settings{.name = name, .nodes = settings_.nodes, .seed = random_.next()}));
+  }
+  seen_.resize(settings_.clients);
+  for (uint32_t i = 0; i < settings_.keys; ++i) keys_.push_back({"", cat("k", i)});
+  for (uint32_t i = 0; i < settings_.keys; ++i) keys_.push_back({std::string(kLwwBucket), cat("k", i)});
+}
+
+void Workload::start() { create_bucket(); }
+
+void Workload::create_bucket() {
+  BucketInfo bucket;
+  bucket.name = kLwwBucket;
+  bucket.conflict = "lww";
+  clients_[0]->submit({ClientCreateBucket{bucket}, kTimeout}, [this](const ClientReply& reply) {
+    // It may be there since a try whose answer was lost.
+    ready_ = reply.status.ok() || reply.status.code() == StatusCode::kInvalidArgument;
+    if (ready_) return schedule_next();
+    world_.events.after(kBucketPause, [this] { create_bucket(); });
+  });
+  clients_[0]->end_turn();
+}
+
+void Workload::schedule_next() {
+  const double events_per_second = settings_.operations_per_second / kOperationsPerEvent;
+  const double seconds_apart = -std::log(1 - random_.unit()) / events_per_second;
+  world_.events.after(Duration(static_cast<int64_t>(seconds_apart * 1e6)), [this] {
+    if (quiet_) return;
+    const uint64_t operations = random_.one_in(kBurstOneIn) ? 1 + random_.below(kBurstMax) : 1;
+    for (uint64_t i = 0; i < operations; ++i) act();
+    schedule_next();
+  });
+}
+
+void Workload::act() {
+  const auto client = static_cast<uint32_t>(random_.below(clients_.size()));
+  const uint64_t roll = random_.below(100);
+  if (roll < 54) {
+    put(client);
+  } else if (roll < 60) {
+    repeat(client);
+  } else if (roll < 84) {
+    get(client, any_key(), true);
+  } else if (roll < 90) {
+    get(client, any_key(), false);
+  } else if (roll < 97) {
+    local_get(client, any_key());
+  } else {
+    scan(client);
+  }
+  clients_[client]->end_turn();
+}
+
+const Workload::Key& Workload::any_key() {
+  return keys_[random_.one_in(2) ? random_.below(kHotKeys) : random_.below(keys_.size())];
+}
+
+std::string Workload::new_value() {
+  std::string value = cat("v", settings_.ring, ".", ++values_, ".");
+  const uint64_t roll = random_.below(100);
+  value.append(roll < 90 ? random_.below(60) : random_.below(roll < 99 ? 4000 : 100'000), 'x');
+  return value;
+}
+
+Duration Workload::any_timeout() {
+  if (!random_.one_in(5)) return kTimeout;
+  return Duration(1 + random_.below(static_cast<uint64_t>(kShortTimeoutMax.count())));
+}
+
+// Puts and deletes: blind, with the context of the last answer, or with one that covers nothing.
+void Workload::put(uint32_t client) {
+  const Key& key = any_key();
+  ClientPut put;
+  put.bucket = key.bucket;
+  put.key = key.name;
+  put.tombstone = random_.below(54) < 10;
+  if (!put.tombstone) put.value = new_value();
+  if (random_.one_in(4)) put.durability = Durability::kBuffered;
+
+  Operation operation;
+  const uint64_t roll = random_.below(10);
+  const auto seen = seen_[client].find({key.bucket, key.name});
+  if (roll < 5 && seen != seen_[client].end()) {
+    put.context = seen->second.context;
+    operation.context_source = seen->second.source;
+  } else if (roll == 9) {
+    put.context = "";
+  }
+  operation.request = {std::move(put), any_timeout()};
+  submit(client, std::move(operation));
+}
+
+// An earlier write by its operation id, whatever its outcome was; sometimes twice at once.
+void Workload::repeat(uint32_t client) {
+  if (writes_.empty()) return get(client, any_key(), true);
+  const size_t recent = std::min<size_t>(writes_.size(), random_.one_in(4) ? 200 : 8);
+  const OperationIndex chosen = writes_[writes_.size() - 1 - random_.below(recent)];
+  const Operation& earlier = history_.operations()[chosen];
+  Operation operation;
+  operation.request = earlier.request;
+  operation.request.timeout = kTimeout;
+  operation.context_source = earlier.context_source;
+  operation.first_try = earlier.first_try.value_or(chosen);
+  const OperationName name = *operation_named_in(earlier.reply);
+  auto& put = std::get<ClientPut>(operation.request.body);
+  put.operation = name.operation;
+  put.first_tried = name.boot;
+  if (random_.one_in(3)) submit(client, operation);
+  submit(client, std::move(operation));
+}
+
+void Workload::get(uint32_t client, const Key& key, bool values) {
+  Operation operation;
+  operation.request = {ClientGet{key.bucket, key.name, 0, values}, any_timeout()};
+  submit(client, std::move(operation));
+}
+
+void Workload::local_get(uint32_t client, const Key& key) {
+  Operation operation;
+  operation.request = {ClientLocalGet{settings_.node_name, key.bucket, key.name}, any_timeout()};
+  submit(client, std::move(operation));
+}
+
+// One page that holds everything.
+void Workload::scan(uint32_t client) {
+  ClientScan scan;
+  scan.bucket = random_.one_in(2) ? std::string() : std::string(kLwwBucket);
+  scan.values = true;
+  Operation operation;
+  operation.request = {scan, kTimeout};
+  submit(client, std::move(operation));
+}
+
+void Workload::read_everything() {
+  for (const Key& key : keys_) {
+    Operation read;
+    read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};
+    submit(0, std::move(read));
+    Operation look;
+    look.request = {ClientLocalGet{settings_.node_name, key.bucket, key.name}, kTimeout};
+    submit(0, std::move(look));
+  }
+  clients_[0]->end_turn();
+}
+
+void Workload::submit(uint32_t client, Operation operation) {
+  operation.ring = settings_.ring;
+  ClientRequest request = operation.request;
+  const OperationIndex index = history_.invoke(std::move(operation), world_.events.now());
+  ++under_way_;
+  if (world_.trace.has_text())
+    remark(client, cat("operation ", index, " is ", text_of(history_.operations()[index])));
+  clients_[client]->submit(std::move(request), [this, client, index](ClientReply reply) {
+    on_reply(client, index, std::move(reply));
+  });
+}
+
+void Workload::on_reply(uint32_t client, OperationIndex index, ClientReply reply) {
+  --under_way_;
+  const bool named = operation_named_in(reply).has_value();
+  if (world_.trace.has_text()) remark(client, cat("operation ", index, ": ", text_of(reply)));
+  history_.complete(index, std::move(reply), world_.events.now());
+  if (named) writes_.push_back(index);
+  learn_context(client, index);
+}
+
+void Workload::remark(uint32_t client, const std::string& message) const {
+  world_.trace.remark(world_.events.now(), clients_[client]->name(), "workload", message);
+}
+
+void Workload::learn_context(uint32_t client, OperationIndex index) {
+  const Operation& operation = history_.operations()[index];
+  const auto* get = std::get_if<ClientGet>(&operation.request.body);
+  const auto* put = std::get_if<ClientPut>(&operation.request.body);
+  const auto* result = std::get_if<GetResult>(&operation.reply.body);
+  const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
+  if (get != nullptr && result != nullptr) {
+    seen_[client][{get->bucket, get->key}] = {result->context.bytes(), index};
+  } else if (put != nullptr && receipt != nullptr) {
+    seen_[client][{put->bucket, put->key}] = {receipt->context.bytes(), index};
+  }
+}
+
+std::optional<OperationName> operation_named_in(const ClientReply& reply) {
+  if (const auto* receipt = std::get_if<PutReceipt>(&reply.body))
+    return operation_name_from(receipt->operation_id);
+  if (reply.status.code() != StatusCode::kUnknownOutcome) return std::nullopt;
+  constexpr std::string_view kMark = "operation id ";
+  const std::string& message = reply.status.message();
+  const size_t mark = message.rfind(kMark);
+  if (mark == std::string::npos) return std::nullopt;
+  const size_t start = mark + kMark.size();
+  return operation_name_from(message.substr(start, message.find_first_of(" ;,)", start) - start));
+}
+
+}  // namespace ringkv::simulation
