@@ -1,0 +1,55 @@
+# Starting and ending one node from a script. To be sourced; wants `bin`, the folder of the binaries.
+#
+# A node's folder holds data/, log, out (what it printed), pid. A node is detached: it holds none of the caller's
+# descriptors and outlives it. Only a process that one of these pid files names is ever ended.
+
+# node_pid FOLDER: the process id of the folder's running node, else fails.
+node_pid() {
+  local pid exe
+  pid=$(cat "$1/pid" 2>/dev/null) || return 1
+  exe=$(readlink "/proc/$pid/exe" 2>/dev/null) || return 1
+  case ${exe##*/} in kvnode | 'kvnode (deleted)') echo "$pid" ;; *) return 1 ;; esac
+}
+
+# node_start FOLDER FLAG…: returns when it serves, else shows its last lines and fails.
+node_start() {
+  local folder=$1 pid fd
+  shift
+  mkdir -p "$folder"
+  : >"$folder/out"
+  (
+    for fd in /proc/self/fd/*; do
+      fd=${fd##*/}
+      [ "$fd" -le 2 ] || eval "exec $fd>&-" 2>/dev/null || true
+    done
+    exec setsid "$bin/kvnode" --data "$folder/data" --log-file "$folder/log" "$@" \
+      </dev/null >"$folder/out" 2>"$folder/err"
+  ) &
+  pid=$!
+  disown "$pid"  # no word of bash's own when it is killed
+  echo "$pid" >"$folder/pid"
+  for _ in $(seq 600); do
+    if grep -q '^ready ' "$folder/out"; then return 0; fi
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "the node in $folder doesn't serve; its last lines:" >&2
+  tail -n 5 "$folder/err" "$folder/log" >&2 || true
+  return 1
+}
+
+# node_address FOLDER: where its clients are served.
+node_address() { sed -n 's/^ready .*client=\([^ ]*\).*/\1/p' "$1/out"; }
+
+# node_end FOLDER SIGNAL: returns when the process is gone.
+node_end() {
+  local pid
+  pid=$(node_pid "$1") || return 0
+  kill -s "$2" "$pid"
+  for _ in $(seq 350); do
+    node_pid "$1" >/dev/null || { rm -f "$1/pid"; return 0; }
+    sleep 0.1
+  done
+  echo "the node in $1 (process $pid) doesn't end" >&2
+  return 1
+}
