@@ -76,19 +76,27 @@ void Life::on_message(ClientAnswer answer, MessageOutbox&) {
   callbacks_.answer(answer.requester, answer.reply);
 }
 
+void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then) {
+  ++off_loop_;
+  environment_.executor.run(
+      lane, [engine = engine_.get(), work = std::move(work)] { work(*engine); },
+      [this, alive = alive_, then = std::move(then)] {
+        if (!*alive) return;
+        --off_loop_;
+        then();
+      });
+}
+
 void Life::on_message(ReadRecord read, MessageOutbox&) {
-  ++reads_under_way_;
   auto result = std::make_shared<RecordRead>();
   result->ticket = read.ticket;
-  environment_.executor.run(
+  run_off_loop(
       Lane::kRead,
-      [engine = engine_.get(), key = std::move(read.place.storage_key), result] {
-        const Result<Lookup> found = engine->get(Family::kData, key, result->bytes);
+      [key = std::move(read.place.storage_key), result](Engine& engine) {
+        const Result<Lookup> found = engine.get(Family::kData, key, result->bytes);
         if (!found.ok()) result->status = found.status();
       },
-      [this, alive = alive_, result] {
-        if (!*alive) return;
-        --reads_under_way_;
+      [this, result] {
         if (failed_) return;
         MessageOutbox outbox;
         replica_.on(std::move(*result), environment_.clock.now(), environment_.clock.wall_now(), outbox);
@@ -97,22 +105,19 @@ void Life::on_message(ReadRecord read, MessageOutbox&) {
 }
 
 void Life::on_message(ReadSlice read, MessageOutbox&) {
-  ++reads_under_way_;
   auto result = std::make_shared<SliceRead>();
   result->request = read.request;
-  environment_.executor.run(
+  run_off_loop(
       Lane::kRead,
-      [engine = engine_.get(), step = std::move(read.step), result] {
-        Result<ScanSlice> slice = scan_slice(*engine, step);
+      [step = std::move(read.step), result](Engine& engine) {
+        Result<ScanSlice> slice = scan_slice(engine, step);
         if (slice.ok()) {
           result->slice = std::move(*slice);
         } else {
           result->status = slice.status();
         }
       },
-      [this, alive = alive_, result] {
-        if (!*alive) return;
-        --reads_under_way_;
+      [this, result] {
         if (failed_) return;
         MessageOutbox outbox;
         coordinator_.on(std::move(*result), environment_.clock.now(), outbox);
@@ -125,12 +130,10 @@ void Life::on_turn_end() {
   commit_under_way_ = true;
   auto commit = std::make_shared<Commit>(store_.take());
   auto status = std::make_shared<Status>();
-  environment_.executor.run(
+  run_off_loop(
       Lane::kCommit,
-      [engine = engine_.get(), commit, status] { *status = engine->write(*commit->batch, commit->sync); },
-      [this, alive = alive_, commit, status] {
-        if (*alive) on_committed(*commit, std::move(*status));
-      });
+      [commit, status](Engine& engine) { *status = engine.write(*commit->batch, commit->sync); },
+      [this, commit, status] { on_committed(*commit, std::move(*status)); });
 }
 
 void Life::on_committed(const Commit& commit, Status status) {
@@ -188,13 +191,10 @@ void Life::on_tick(Time now) {
 }
 
 void Life::flush(std::function<void()> done) {
-  commit_under_way_ = true;
   auto status = std::make_shared<Status>();
-  environment_.executor.run(
-      Lane::kCommit, [engine = engine_.get(), status] { *status = engine->flush(); },
-      [this, alive = alive_, status, done = std::move(done)] {
-        if (!*alive) return;
-        commit_under_way_ = false;
+  run_off_loop(
+      Lane::kCommit, [status](Engine& engine) { *status = engine.flush(); },
+      [this, status, done = std::move(done)] {
         if (!status->ok()) environment_.log.error("storage", cat("not flushed: ", status->message()));
         done();
       });

@@ -56,9 +56,7 @@ class Life {
 
   // Nothing is under way any more and all that was staged is on disk.
   bool idle() const { return coordinator_.under_way() == 0 && !commit_under_way_ && !store_.has_staged(); }
-  bool off_loop() const {
-    return reads_under_way_ > 0 || commit_under_way_;
-  }  // something still uses the engine
+  bool off_loop() const { return off_loop_ > 0; }  // something still uses the engine
 
   // Answers everything under way as of unknown outcome, or failed. For a life that ends.
   void fail_all(const Status& why);
@@ -92,6 +90,8 @@ class Life {
   void on_message(ReadRecord read, MessageOutbox& outbox);
   void on_message(ReadSlice read, MessageOutbox& outbox);
   void on_message(ClientAnswer answer, MessageOutbox& outbox);
+  // `then` runs on the loop afterwards, unless this life is gone by then.
+  void run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then);
   void on_committed(const Commit& commit, Status status);
   void on_ring_chosen(const RingChosen& chosen);
 
@@ -111,7 +111,7 @@ class Life {
   bool running_ = false;
   std::deque<Waiting> waiting_;  // for their batch, in order
   bool commit_under_way_ = false;
-  size_t reads_under_way_ = 0;
+  size_t off_loop_ = 0;  // jobs that use the engine now
   bool failed_ = false;
   struct RingChange {
     BatchNumber batch;
