@@ -21,7 +21,7 @@ using DiskId = Id<struct DiskTag>;        // made with the data directory: a wip
 using ClusterId = Id<struct ClusterTag>;  // drawn by the founder
 using Boot = Id<struct BootTag>;          // drawn at every start of the store
 
-// Who stamps versions (DESIGN "owners stamp"): one life of one node's store. Only the life that stamped
+// Who stamps versions: one life of one node's store. Only the life that stamped
 // {A: 12} can vouch that it covers every earlier dot of A, so a counter never survives a start.
 struct Actor {
   NodeId node;

@@ -12,6 +12,11 @@ Status check_key(std::string_view key) {
   return {};
 }
 
+Status check_ttl(uint64_t ttl_ms) {
+  if (ttl_ms <= kTtlMillisecondsMax) return {};
+  return invalid_argument(cat("the ttl must be at most 100 years, not ", ttl_ms, " ms"));
+}
+
 Status check_value(std::string_view key, size_t bytes) {
   if (bytes <= kValueBytesMax) return {};
   return too_large(cat("key ", display_key(key), ": the value has ", bytes, " bytes; at most ",

@@ -1,5 +1,5 @@
 // What a core wants done, in order: messages, and records to be put on disk. A message queued after a record
-// leaves only when that record is on disk; one queued before it leaves at once. The shell (node/node.cc) and
+// leaves only when that record is on disk; one queued before it leaves at once. The shell (node/life.cc) and
 // nobody else keeps this rule.
 #pragma once
 

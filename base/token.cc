@@ -13,24 +13,26 @@ namespace ringkv {
 namespace {
 
 // Fetching the algorithm costs three times as much as hashing a short key, so each thread keeps it.
-class Sha1 {
+template <size_t Bytes>
+class Hasher {
  public:
-  Sha1() : method_(EVP_MD_fetch(nullptr, "SHA1", nullptr)), context_(EVP_MD_CTX_new()) {
+  explicit Hasher(const char* name)
+      : method_(EVP_MD_fetch(nullptr, name, nullptr)), context_(EVP_MD_CTX_new()) {
     CHECK(method_ != nullptr && context_ != nullptr);
   }
-  ~Sha1() {
+  ~Hasher() {
     EVP_MD_CTX_free(context_);
     EVP_MD_free(method_);
   }
-  Sha1(const Sha1&) = delete;
-  Sha1& operator=(const Sha1&) = delete;
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
 
   void begin() { CHECK(EVP_DigestInit_ex2(context_, method_, nullptr) == 1); }
   void add(std::string_view bytes) { CHECK(EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1); }
-  KeyDigest end() {
-    KeyDigest digest;
+  std::array<uint8_t, Bytes> end() {
+    std::array<uint8_t, Bytes> digest;
     unsigned length = 0;
-    CHECK(EVP_DigestFinal_ex(context_, digest.sha1.data(), &length) == 1 && length == digest.sha1.size());
+    CHECK(EVP_DigestFinal_ex(context_, digest.data(), &length) == 1 && length == digest.size());
     return digest;
   }
 
@@ -39,22 +41,40 @@ class Sha1 {
   EVP_MD_CTX* context_;
 };
 
-Sha1& this_threads_sha1() {
-  thread_local Sha1 sha1;
+Hasher<20>& this_threads_sha1() {
+  thread_local Hasher<20> sha1("SHA1");
   return sha1;
+}
+
+Hasher<32>& this_threads_sha256() {
+  thread_local Hasher<32> sha256("SHA256");
+  return sha256;
 }
 
 }  // namespace
 
 KeyDigest digest_of(std::string_view bucket, std::string_view key) {
-  Sha1& sha1 = this_threads_sha1();
+  Hasher<20>& sha1 = this_threads_sha1();
   sha1.begin();
   if (!bucket.empty()) {
     sha1.add(bucket);
     sha1.add(std::string_view("\0", 1));
   }
   sha1.add(key);
-  return sha1.end();
+  return {sha1.end()};
+}
+
+KeyIdentity identity_of(std::string_view bucket, std::string_view key) {
+  Hasher<32>& sha256 = this_threads_sha256();
+  sha256.begin();
+  const char bucket_bytes = static_cast<char>(bucket.size());  // names have at most 64
+  sha256.add(std::string_view(&bucket_bytes, 1));
+  sha256.add(bucket);
+  sha256.add(key);
+  const std::array<uint8_t, 32> digest = sha256.end();
+  KeyIdentity identity;
+  std::memcpy(identity.bytes.data(), digest.data(), identity.bytes.size());
+  return identity;
 }
 
 KeyDigest sha1_of(std::string_view bytes) { return digest_of({}, bytes); }
@@ -81,9 +101,8 @@ Token first_token_of(Partition partition, uint32_t partitions) {
 
 }  // namespace ringkv
 
-size_t std::hash<ringkv::KeyDigest>::operator()(const ringkv::KeyDigest& digest) const noexcept {
+size_t std::hash<ringkv::KeyIdentity>::operator()(const ringkv::KeyIdentity& identity) const noexcept {
   size_t hash = 0;
-  std::memcpy(&hash, digest.sha1.data() + 8,
-              sizeof hash);  // the token's bytes may be cut short; these aren't
+  std::memcpy(&hash, identity.bytes.data(), sizeof hash);
   return hash;
 }

@@ -13,9 +13,7 @@ namespace ringkv {
 using Token = uint64_t;
 using Partition = uint32_t;
 
-// The whole SHA-1. Its first 128 bits identify a key wherever the key's bytes aren't at hand (caches,
-// latches); its token places the key. The two are apart, so that a simulated ring may shorten tokens without
-// mixing keys.
+// The whole SHA-1 of a key; its first 8 bytes are the token.
 struct KeyDigest {
   std::array<uint8_t, 20> sha1{};
 
@@ -23,6 +21,17 @@ struct KeyDigest {
 };
 
 KeyDigest digest_of(std::string_view bucket, std::string_view key);
+
+// Which key it is, wherever its bytes aren't at hand: caches, latches, pins. Not the SHA-1 above: that is the
+// same for key "b\0k" of the default bucket and key "k" of bucket "b", and colliding pairs of it are
+// published. The first 128 bits of SHA-256 over the bucket's length, the bucket and the key.
+struct KeyIdentity {
+  std::array<uint8_t, 16> bytes{};
+
+  friend bool operator==(const KeyIdentity&, const KeyIdentity&) = default;
+};
+
+KeyIdentity identity_of(std::string_view bucket, std::string_view key);
 
 // SHA-1 of any bytes (virtual nodes, ring descriptions).
 KeyDigest sha1_of(std::string_view bytes);
@@ -42,6 +51,6 @@ Token first_token_of(Partition partition, uint32_t partitions);
 }  // namespace ringkv
 
 template <>
-struct std::hash<ringkv::KeyDigest> {
-  size_t operator()(const ringkv::KeyDigest& digest) const noexcept;
+struct std::hash<ringkv::KeyIdentity> {
+  size_t operator()(const ringkv::KeyIdentity& identity) const noexcept;
 };

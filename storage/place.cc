@@ -7,6 +7,7 @@ namespace ringkv {
 Place place_of(const Placement& placement, std::string_view bucket, std::string_view key) {
   Place place;
   place.digest = digest_of(bucket, key);
+  place.identity = identity_of(bucket, key);
   place.token = placement.token(place.digest);
   place.partition = partition_of(place.token, placement.partitions);
   place.leaf = leaf_of(place.token, placement.partitions);

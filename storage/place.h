@@ -10,7 +10,8 @@
 namespace ringkv {
 
 struct Place {
-  KeyDigest digest;
+  KeyDigest digest;      // for the ring and the record's hash
+  KeyIdentity identity;  // for whatever is kept by key
   Token token = 0;
   Partition partition = 0;
   LeafId leaf = 0;

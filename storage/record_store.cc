@@ -26,9 +26,9 @@ RecordStore::RecordStore(Engine& engine, RecoveredStore recovered, const Setting
       open_batch_(engine.new_batch()) {}
 
 Result<std::optional<RecordHead>> RecordStore::newest_head(const Place& place) {
-  const auto pinned = pinned_.find(place.digest);
+  const auto pinned = pinned_.find(place.identity);
   if (pinned != pinned_.end()) return std::optional<RecordHead>(pinned->second.head);
-  if (std::optional<RecordHead> head = cache_.find(place.digest)) return head;
+  if (std::optional<RecordHead> head = cache_.find(place.identity)) return head;
 
   std::string bytes;
   Result<Lookup> found = engine_.get_cached(Family::kData, place.storage_key, bytes);
@@ -45,13 +45,13 @@ Result<Lookup> RecordStore::read_cached(const Place& place, std::string& bytes) 
 }
 
 BatchNumber RecordStore::pending(const Place& place) const {
-  const auto pinned = pinned_.find(place.digest);
+  const auto pinned = pinned_.find(place.identity);
   return pinned == pinned_.end() ? 0 : pinned->second.batch;
 }
 
 BatchNumber RecordStore::being_written(const Place& place) const {
   if (under_way_ == 0) return 0;
-  const auto pinned = pinned_.find(place.digest);
+  const auto pinned = pinned_.find(place.identity);
   if (pinned == pinned_.end()) return 0;
   const bool written = pinned->second.batch == under_way_ || pinned->second.earlier_batch == under_way_;
   return written ? under_way_ : 0;
@@ -80,10 +80,10 @@ void RecordStore::stage(const Place& place, std::string_view key, Record record,
   open_batch_->put(Family::kData, place.storage_key, encoded_);
   update_leaf(place, before, after);
 
-  const auto [pinned, is_new] = pinned_.try_emplace(place.digest);
+  const auto [pinned, is_new] = pinned_.try_emplace(place.identity);
   Pinned& pin = pinned->second;
   if (is_new || pin.batch != open_batch()) {
-    open_keys_.push_back(place.digest);
+    open_keys_.push_back(place.identity);
     pin.earlier_batch = pin.batch;
     pin.batch = open_batch();
   }
@@ -120,7 +120,7 @@ Commit RecordStore::take() {
 void RecordStore::committed(const Commit& commit) {
   under_way_ = 0;
   under_way_bytes_ = 0;
-  for (const KeyDigest& key : commit.keys) {
+  for (const KeyIdentity& key : commit.keys) {
     const auto pinned = pinned_.find(key);
     if (pinned == pinned_.end() || pinned->second.batch != commit.number) continue;  // staged again since
     cache_.insert(key, pinned->second.head);

@@ -36,7 +36,7 @@ struct Commit {
   BatchNumber number = 0;
   bool sync = false;
   std::unique_ptr<Batch> batch;
-  std::vector<KeyDigest> keys;
+  std::vector<KeyIdentity> keys;
   size_t bytes = 0;
 };
 
@@ -66,6 +66,7 @@ class RecordStore {
   // The next dot of this life. Each is used once.
   Dot next_dot() { return {actor_, ++counter_}; }
   const Actor& actor() const { return actor_; }
+  uint64_t counter() const { return counter_; }  // of the last dot
 
   // All dots up to here in this partition have been merged here, staged ones included. Alone in its cluster a
   // node merges only its own stamps, so all partitions share one floor.
@@ -114,10 +115,10 @@ class RecordStore {
   LeafTable leaves_;
   LeafJournal journal_;
   VersionCache cache_;
-  std::unordered_map<KeyDigest, Pinned> pinned_;
+  std::unordered_map<KeyIdentity, Pinned> pinned_;
 
   std::unique_ptr<Batch> open_batch_;
-  std::vector<KeyDigest> open_keys_;
+  std::vector<KeyIdentity> open_keys_;
   bool open_sync_ = false;
   BatchNumber under_way_ = 0;  // 0: none
   size_t under_way_bytes_ = 0;

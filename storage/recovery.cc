@@ -70,6 +70,15 @@ void close_last_life(OwnBoots& boots, const JournalEnd& end) {
   if (counter == 0) boots.lives.pop_back();
 }
 
+// The oldest lives are forgotten: what they stamped is replaced or stays as it is, and no record needs a
+// floor for it. Without a cap every context that was stripped would be filled with all of them.
+constexpr size_t kLivesKept = 1000;
+
+void forget_oldest(OwnBoots& boots) {
+  if (boots.lives.size() <= kLivesKept) return;
+  boots.lives.erase(boots.lives.begin(), boots.lives.end() - kLivesKept);
+}
+
 Status write_synced(Engine& engine, std::string_view key, std::string_view value) {
   const std::unique_ptr<Batch> batch = engine.new_batch();
   batch->put(Family::kMeta, key, value);
@@ -84,6 +93,7 @@ Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const 
   Result<OwnBoots> boots = read_boots(engine);
   if (!boots.ok()) return boots.status();
   close_last_life(*boots, leaves->end);
+  forget_oldest(*boots);
 
   Floor past;
   past.highest_time = boots->highest_time;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kAnswerBytesMax = size_t{1} << 20;
 constexpr size_t kRecordsMax = 20'000;
+constexpr size_t kSeenBytesMax = size_t{16} << 20;
 
 size_t bytes_of(const ScanEntry& entry) {
   size_t bytes = entry.key.size();
@@ -38,9 +39,11 @@ Result<ScanSlice> scan_slice(Engine& engine, const ScanStep& step) {
   const std::string from = step.after.empty() ? std::string() : step.after + '\0';
   const std::unique_ptr<Cursor> cursor = engine.seek(Family::kData, from, {});
   size_t bytes = 0;
+  size_t seen_bytes = 0;
   for (size_t seen = 0; cursor->valid(); cursor->next(), ++seen) {
-    if (slice.entries.size() >= step.entries_max || bytes >= kAnswerBytesMax || seen >= kRecordsMax)
-      return slice;
+    const bool full = slice.entries.size() >= step.entries_max || bytes >= kAnswerBytesMax;
+    if (full || seen >= kRecordsMax || seen_bytes >= kSeenBytesMax) return slice;
+    seen_bytes += cursor->key().size() + cursor->value().size();
     slice.last = cursor->key();
     const std::optional<StorageKeyParts> parts = parse_storage_key(cursor->key());
     if (!parts) return corruption(cat("record under ", display_key(cursor->key()), " has no key"));

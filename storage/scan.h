@@ -27,8 +27,9 @@ struct ScanSlice {
   bool at_end = false;  // there is none behind it
 };
 
-// Ends after entries_max entries, about 1 MiB of answer, or 20,000 records looked at, whichever comes first,
-// so that no step takes long, however few records match. CORRUPTION names the key of a damaged record.
+// Ends after entries_max entries, about 1 MiB of answer, or 20,000 records or 16 MiB looked at, whichever
+// comes first, so that no step takes long, however few records match. CORRUPTION names the key of a damaged
+// record.
 Result<ScanSlice> scan_slice(Engine& engine, const ScanStep& step);
 
 // The distinct live values of a record, in order of dot.

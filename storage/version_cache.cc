@@ -10,14 +10,13 @@ namespace ringkv {
 VersionCache::VersionCache(uint64_t memory_bytes)
     : sets_(std::bit_floor(std::max<uint64_t>(1, memory_bytes / sizeof(Set)))) {}
 
-VersionCache::Set& VersionCache::set_of(const KeyDigest& key) {
-  // Not the token's bytes: keys of one partition would share a few sets.
-  return sets_[std::hash<KeyDigest>()(key) & (sets_.size() - 1)];
+VersionCache::Set& VersionCache::set_of(const KeyIdentity& key) {
+  return sets_[std::hash<KeyIdentity>()(key) & (sets_.size() - 1)];
 }
 
-VersionCache::Entry* VersionCache::find_in(Set& set, const KeyDigest& key) {
+VersionCache::Entry* VersionCache::find_in(Set& set, const KeyIdentity& key) {
   for (Entry& entry : set.ways) {
-    if (std::memcmp(entry.key.data(), key.sha1.data(), entry.key.size()) == 0) return &entry;
+    if (std::memcmp(entry.key.data(), key.bytes.data(), entry.key.size()) == 0) return &entry;
   }
   return nullptr;
 }
@@ -67,7 +66,7 @@ std::optional<VersionCache::Entry> VersionCache::packed(const RecordHead& head) 
   return entry;
 }
 
-std::optional<RecordHead> VersionCache::find(const KeyDigest& key) {
+std::optional<RecordHead> VersionCache::find(const KeyIdentity& key) {
   Entry* entry = find_in(set_of(key), key);
   if (entry == nullptr) return std::nullopt;
   entry->used = true;
@@ -83,7 +82,7 @@ std::optional<RecordHead> VersionCache::find(const KeyDigest& key) {
   return head;
 }
 
-void VersionCache::insert(const KeyDigest& key, const RecordHead& head) {
+void VersionCache::insert(const KeyIdentity& key, const RecordHead& head) {
   Set& set = set_of(key);
   Entry* old = find_in(set, key);
   std::optional<Entry> entry = packed(head);
@@ -91,12 +90,12 @@ void VersionCache::insert(const KeyDigest& key, const RecordHead& head) {
     if (old != nullptr) *old = Entry();
     return;
   }
-  std::memcpy(entry->key.data(), key.sha1.data(), entry->key.size());
+  std::memcpy(entry->key.data(), key.bytes.data(), entry->key.size());
   entry->used = true;
   (old != nullptr ? *old : victim_of(set)) = *entry;
 }
 
-void VersionCache::erase(const KeyDigest& key) {
+void VersionCache::erase(const KeyIdentity& key) {
   if (Entry* entry = find_in(set_of(key), key)) *entry = Entry();
 }
 

@@ -2,7 +2,7 @@
 // at all.
 //
 // Set-associative, fixed size, no allocation after construction. Holds only plain heads: one version, at most
-// three actors; others are read from the engine. Entries are found by 128 bits of the key's SHA-1: two keys
+// three actors; others are read from the engine. Entries are found by 128 bits: two keys
 // that are mixed up would drop a value, so fewer bits won't do. Only committed heads belong here: what waits
 // in batches is pinned by RecordStore until it is on disk. Loop thread.
 #pragma once
@@ -22,9 +22,9 @@ class VersionCache {
  public:
   explicit VersionCache(uint64_t memory_bytes);
 
-  std::optional<RecordHead> find(const KeyDigest& key);
-  void insert(const KeyDigest& key, const RecordHead& head);
-  void erase(const KeyDigest& key);
+  std::optional<RecordHead> find(const KeyIdentity& key);
+  void insert(const KeyIdentity& key, const RecordHead& head);
+  void erase(const KeyIdentity& key);
 
  private:
   static constexpr size_t kWays = 8;
@@ -32,7 +32,7 @@ class VersionCache {
   static constexpr size_t kActorNamesMax = 65'536;
 
   struct Entry {
-    std::array<uint8_t, 16> key{};  // all zero: free (no SHA-1 known begins with 16 zero bytes)
+    std::array<uint8_t, 16> key{};  // all zero: free
     std::array<uint64_t, kActorsMax> counters{};
     std::array<uint32_t, kActorsMax> actors{};
     uint32_t content_bytes = 0;
@@ -48,8 +48,8 @@ class VersionCache {
     uint8_t hand = 0;
   };
 
-  Set& set_of(const KeyDigest& key);
-  static Entry* find_in(Set& set, const KeyDigest& key);
+  Set& set_of(const KeyIdentity& key);
+  static Entry* find_in(Set& set, const KeyIdentity& key);
   static Entry& victim_of(Set& set);
   std::optional<uint32_t> name_of(const Actor& actor);  // short names for actors; nothing: too many
   std::optional<Entry> packed(const RecordHead& head);

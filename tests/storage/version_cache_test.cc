@@ -19,7 +19,7 @@ RecordHead plain_head(uint64_t counter) {
   return head;
 }
 
-KeyDigest key(uint64_t number) { return digest_of("", std::to_string(number)); }
+KeyIdentity key(uint64_t number) { return identity_of("", std::to_string(number)); }
 
 TEST(VersionCache, GivesBackWhatItWasGiven) {
   VersionCache cache(1 << 20);
@@ -83,14 +83,14 @@ TEST(VersionCache, StaysWithinItsMemoryAndNeverMixesKeysUp) {
 TEST(VersionCache, KeysOfOnePartitionUseAllOfIt) {
   VersionCache cache(64 << 10);
   size_t inserted = 0;
-  std::vector<KeyDigest> keys;
+  std::vector<KeyIdentity> keys;
   for (uint64_t i = 0; inserted < 300; ++i) {
-    if (key(i).sha1[0] != 0x5a) continue;
+    if (digest_of("", std::to_string(i)).sha1[0] != 0x5a) continue;
     keys.push_back(key(i));
     cache.insert(keys.back(), plain_head(++inserted));
   }
   size_t found = 0;
-  for (const KeyDigest& each : keys) found += cache.find(each) ? 1 : 0;
+  for (const KeyIdentity& each : keys) found += cache.find(each) ? 1 : 0;
   EXPECT_GT(found, 200U);
 }
 
