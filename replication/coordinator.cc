@@ -12,7 +12,8 @@
 namespace ringkv {
 namespace {
 
-constexpr size_t kScanEntriesMax = 10'000;  // a page
+constexpr size_t kScanEntriesMax = 10'000;              // a page
+constexpr size_t kCursorBytesMax = kKeyBytesMax + 128;  // token, bucket, key
 
 ClientReply refusal(Status status) {
   ClientReply reply;
@@ -24,6 +25,10 @@ uint64_t milliseconds(WallMicros wall) { return wall / 1000; }
 
 Conflict conflict_of(const BucketDescription& bucket) {
   return bucket.conflict == BucketConflict::kLastWriterWins ? Conflict::kLastWriterWins : Conflict::kSiblings;
+}
+
+size_t bytes_of(const ClientPut& put) {
+  return put.key.size() + put.value.size() + (put.context ? put.context->size() : 0);
 }
 
 // `name` is "w" or "r".
@@ -49,14 +54,14 @@ RequestKind kind_of(GetPurpose purpose) {
 
 }  // namespace
 
-Status Coordinator::check_room(size_t value_bytes) const {
+Status Coordinator::check_room(const Arrival& arrival, size_t bytes) const {
   if (under_way() >= settings_.requests_max) {
     return overloaded(
         cat(under_way(), " requests are under way, the most this node takes: slow down and try again"));
   }
-  if (value_bytes > 0 && value_bytes_ + value_bytes > settings_.value_bytes_max && value_bytes_ > 0) {
-    return overloaded(
-        cat(human_bytes(value_bytes_), " of values wait for the disk: slow down and try again"));
+  const size_t held = held_bytes_ + arrival.backlog_bytes;
+  if (held > 0 && held + bytes > settings_.held_bytes_max) {
+    return overloaded(cat(human_bytes(held), " of requests wait for the disk: slow down and try again"));
   }
   return {};
 }
@@ -76,6 +81,7 @@ Result<const BucketDescription*> Coordinator::check_put(const ClientPut& put) co
   Result<const BucketDescription*> bucket = check_target(put.bucket, put.key);
   if (!bucket.ok()) return bucket;
   if (Status status = check_value(put.key, put.value.size()); !status.ok()) return status;
+  if (Status status = check_ttl(put.ttl_ms.value_or(0)); !status.ok()) return status;
   return bucket;
 }
 
@@ -108,14 +114,16 @@ void Coordinator::on(const Arrival& arrival, ClientPut put, MessageOutbox& outbo
   Place where = place(put.bucket, put.key);
   // First of all: a retry must not be refused as if nothing had been written.
   if (answered_as_retry(arrival, put, **bucket, where, outbox)) return;
-  Status room = check_room(put.value.size());
+  Status room = check_room(arrival, bytes_of(put));
   if (!put.tombstone && !puts_refused_.empty()) {
     room = out_of_space(cat("key ", display_key(put.key), " is not stored: ", puts_refused_));
   }
   if (!room.ok()) {
     if (put.operation && put.first_tried) {
-      operations_.begin(put.operation, 0, false, arrival.deadline);
-      operations_.decide(put.operation, OperationTable::Outcome::kRefused);
+      operations_.begin(
+          put.operation,
+          {.request = ++last_number_, .token = where.token, .outcome = OperationTable::Outcome::kRefused},
+          arrival.deadline);
     }
     return answer(arrival.requester, refusal(std::move(room)), outbox);
   }
@@ -127,6 +135,13 @@ bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put
                                     MessageOutbox& outbox) {
   if (!put.operation) return false;
   if (const OperationTable::Entry* known = operations_.find(put.operation)) {
+    if (known->token != place.token) {
+      answer(arrival.requester,
+             refusal(invalid_argument(
+                 cat("key ", display_key(put.key), ": this operation id belongs to a put of another key"))),
+             outbox);
+      return true;
+    }
     if (known->outcome == OperationTable::Outcome::kUnderWay) {
       puts_.at(known->request).add_requester(arrival.requester);
       return true;
@@ -149,9 +164,9 @@ bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put
     return true;
   }
   if (!put.first_tried) return false;
-  // The boot that it was sent to first would know it, had it come; only a boot that may have forgotten, or
-  // another one, can't tell a try that never came from one that was superseded.
-  if (put.first_tried == settings_.boot && !operations_.may_have_forgotten(arrival.now)) return false;
+  // The boot that it was sent to first would know it, had it come; only one that may have forgotten it, or
+  // another boot, can't tell a try that never came from one that was superseded.
+  if (put.first_tried == settings_.boot && !operations_.may_have_forgotten(put.operation)) return false;
   read_for_retry(arrival, put, bucket, place, outbox);
   return true;
 }
@@ -192,6 +207,7 @@ void Coordinator::start_put(const Arrival& arrival, ClientPut put, const BucketD
     }
     stamp.context = std::move(*context);
   }
+  const size_t bytes = bytes_of(put);
   const RequestNumber number = next_number(arrival.deadline);
   const uint64_t ttl_ms = put.ttl_ms.value_or(bucket.ttl_ms);
   stamp.request = number;
@@ -205,8 +221,11 @@ void Coordinator::start_put(const Arrival& arrival, ClientPut put, const BucketD
   stamp.sync = put.durability.value_or(settings_.durability) == Durability::kSynced;
   stamp.deadline = arrival.deadline;
 
-  if (put.operation) operations_.begin(put.operation, number, stamp.sync, arrival.deadline);
-  value_bytes_ += stamp.value.size();
+  if (put.operation) {
+    operations_.begin(put.operation, {.request = number, .token = stamp.place.token, .synced = stamp.sync},
+                      arrival.deadline);
+  }
+  held_bytes_ += bytes;
   const NodeId stamping_owner = owners.front();
   puts_.emplace(number, PutRequest(arrival.requester,
                                    {.owners = std::move(owners),
@@ -216,7 +235,7 @@ void Coordinator::start_put(const Arrival& arrival, ClientPut put, const BucketD
                                     .operation = put.operation,
                                     .place_token = stamp.place.token,
                                     .key = std::move(put.key),
-                                    .value_bytes = stamp.value.size(),
+                                    .held_bytes = bytes,
                                     .tombstone = put.tombstone},
                                    arrival.now));
   outbox.send(stamping_owner, std::move(stamp));
@@ -231,11 +250,12 @@ void Coordinator::on(const StampPutAck& ack, Time now, MessageOutbox& outbox) {
   finish_put(ack.request, put.refusal().ok() ? receipt_of(put) : refusal(put.refusal()), now, outbox);
 }
 
-void Coordinator::finish_put(RequestNumber number, ClientReply reply, Time now, MessageOutbox& outbox) {
+void Coordinator::finish_put(RequestNumber number, const ClientReply& reply, Time now,
+                             MessageOutbox& outbox) {
   const auto at = puts_.find(number);
   const PutRequest put = std::move(at->second);
   puts_.erase(at);
-  value_bytes_ -= put.asked().value_bytes;
+  held_bytes_ -= put.asked().held_bytes;
   const RequestKind kind = put.asked().tombstone ? RequestKind::kDelete : RequestKind::kPut;
   statistics_.count(kind, reply.status, now - put.started());
   for (const Requester& requester : put.requesters()) answer(requester, reply, outbox);
@@ -337,7 +357,7 @@ void Coordinator::on(const Arrival& arrival, const ClientExplain& explain, Messa
 }
 
 void Coordinator::start_get(const Arrival& arrival, GetRequest::Asked asked, MessageOutbox& outbox) {
-  if (Status status = check_room(0); !status.ok()) {
+  if (Status status = check_room(arrival, asked.key.size()); !status.ok()) {
     return answer(arrival.requester, failure_of(asked, std::move(status)), outbox);
   }
   const RequestNumber number = next_number(arrival.deadline);
@@ -415,7 +435,11 @@ void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutb
         refusal(invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave"))),
         outbox);
   }
-  if (Status status = check_room(0); !status.ok()) {
+  if (scan.prefix.size() > kKeyBytesMax || after->size() > kCursorBytesMax) {
+    return answer(arrival.requester, refusal(too_large("the scan's prefix or cursor is longer than any key")),
+                  outbox);
+  }
+  if (Status status = check_room(arrival, scan.prefix.size() + after->size()); !status.ok()) {
     return answer(arrival.requester, refusal(std::move(status)), outbox);
   }
   const RequestNumber number = next_number(arrival.deadline);
@@ -427,7 +451,8 @@ void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutb
                                          .after = *after,
                                          .entries_max = limit,
                                          .values = scan.values,
-                                         .now_ms = milliseconds(arrival.wall_now)}});
+                                         .now_ms = milliseconds(arrival.wall_now)},
+                                        arrival.deadline});
 }
 
 void Coordinator::on(SliceRead slice, Time now, MessageOutbox& outbox) {
@@ -443,12 +468,12 @@ void Coordinator::on(SliceRead slice, Time now, MessageOutbox& outbox) {
   scans_.erase(at);
 }
 
-void Coordinator::tick(Time now, MessageOutbox& outbox) {
+void Coordinator::tick(Time now, WallMicros wall_now, MessageOutbox& outbox) {
   while (!deadlines_.empty() && deadlines_.front().at <= now) {
     const RequestNumber number = deadlines_.front().request;
     std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
     deadlines_.pop_back();
-    expire(number, now, outbox);
+    expire(number, now, wall_now, outbox);
   }
   // Requests are answered long before their deadlines; what they leave behind here is swept now and then.
   if (deadlines_.size() > 4 * under_way() + 16'384) {
@@ -461,7 +486,7 @@ void Coordinator::tick(Time now, MessageOutbox& outbox) {
   operations_.tick(now);
 }
 
-void Coordinator::expire(RequestNumber number, Time now, MessageOutbox& outbox) {
+void Coordinator::expire(RequestNumber number, Time now, WallMicros wall_now, MessageOutbox& outbox) {
   if (const auto put = puts_.find(number); put != puts_.end()) {
     return finish_put(number,
                       unknown_outcome_of(put->second, "timed out before enough owners acknowledged it"), now,
@@ -471,7 +496,7 @@ void Coordinator::expire(RequestNumber number, Time now, MessageOutbox& outbox) 
     const GetRequest& expired = get->second;
     ClientReply reply;
     if (expired.asked().purpose == GetPurpose::kExplain) {
-      reply.body = explanation(expired, *ring_, 0);
+      reply.body = explanation(expired, *ring_, milliseconds(wall_now));
     } else {
       reply = failure_of(expired.asked(), unavailable(cat("key ", display_key(expired.asked().key),
                                                           ": timed out with ", expired.replies().size(),

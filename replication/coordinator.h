@@ -27,8 +27,9 @@ class Coordinator {
     NodeId self;
     Boot boot;
     Durability durability = Durability::kSynced;
-    size_t requests_max = 20'000;               // under way at once; more: OVERLOADED
-    size_t value_bytes_max = size_t{64} << 20;  // of values under way at once; more: OVERLOADED
+    size_t requests_max = 20'000;  // under way at once; more: OVERLOADED
+    size_t held_bytes_max = size_t{64}
+                            << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
     TokenFunction token = &token_of;
   };
 
@@ -47,6 +48,7 @@ class Coordinator {
     Time deadline;
     Time now;
     WallMicros wall_now = 0;
+    size_t backlog_bytes = 0;  // that the store holds for its disk, of requests answered already too
   };
   void on(const Arrival& arrival, ClientPut put, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientGet& get, MessageOutbox& outbox);
@@ -59,7 +61,7 @@ class Coordinator {
   void on(SliceRead slice, Time now, MessageOutbox& outbox);
 
   // Answers what is past its deadline.
-  void tick(Time now, MessageOutbox& outbox);
+  void tick(Time now, WallMicros wall_now, MessageOutbox& outbox);
 
   // The store has failed: whatever was stamped may or may not be on disk.
   void fail_all(const Status& why, Time now, MessageOutbox& outbox);
@@ -81,7 +83,7 @@ class Coordinator {
     friend bool operator>(const Deadline& a, const Deadline& b) { return a.at > b.at; }
   };
 
-  Status check_room(size_t value_bytes) const;
+  Status check_room(const Arrival& arrival, size_t bytes) const;
   // The key's bucket, or why there can't be such a request.
   Result<const BucketDescription*> check_target(std::string_view bucket, std::string_view key) const;
   Result<const BucketDescription*> check_put(const ClientPut& put) const;
@@ -96,7 +98,7 @@ class Coordinator {
   void start_put(const Arrival& arrival, ClientPut put, const BucketDescription& bucket, Place place,
                  MessageOutbox& outbox);
   void start_get(const Arrival& arrival, GetRequest::Asked asked, MessageOutbox& outbox);
-  void finish_put(RequestNumber number, ClientReply reply, Time now, MessageOutbox& outbox);
+  void finish_put(RequestNumber number, const ClientReply& reply, Time now, MessageOutbox& outbox);
   void read_for_retry(const Arrival& arrival, const ClientPut& put, const BucketDescription& bucket,
                       const Place& place, MessageOutbox& outbox);
   ClientReply receipt(const std::vector<NodeId>& acknowledged_by, bool synced) const;
@@ -104,7 +106,7 @@ class Coordinator {
   ClientReply unknown_outcome_of(const PutRequest& put, std::string_view reason) const;
   ClientReply failure_of(const GetRequest::Asked& asked, Status status) const;
   ClientReply answer_of(const GetRequest& get, WallMicros wall_now) const;
-  void expire(RequestNumber number, Time now, MessageOutbox& outbox);
+  void expire(RequestNumber number, Time now, WallMicros wall_now, MessageOutbox& outbox);
 
   const Settings settings_;
   const Ring* ring_;
@@ -114,7 +116,7 @@ class Coordinator {
   std::unordered_map<RequestNumber, PutRequest> puts_;
   std::unordered_map<RequestNumber, GetRequest> gets_;
   std::unordered_map<RequestNumber, ScanRequest> scans_;
-  size_t value_bytes_ = 0;           // of puts_
+  size_t held_bytes_ = 0;            // of puts_
   std::vector<Deadline> deadlines_;  // a heap, soonest first; those of answered requests are passed over
   OperationTable operations_;
   RequestStatistics statistics_;

@@ -68,6 +68,7 @@ struct ReplicaGetReply {
 struct ReadRecord {
   uint64_t ticket = 0;
   Place place;
+  Time deadline;  // not read when its turn comes later than this
 };
 struct RecordRead {
   uint64_t ticket = 0;
@@ -78,6 +79,7 @@ struct RecordRead {
 struct ReadSlice {
   RequestNumber request = 0;
   ScanStep step;
+  Time deadline;
 };
 struct SliceRead {
   RequestNumber request = 0;

@@ -1,21 +1,26 @@
 #include "replication/operation_table.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ringkv {
+
+OperationTable::OperationTable(size_t entries_max) : entries_max_(entries_max), forgotten_up_to_(kTraces) {}
 
 OperationTable::Entry* OperationTable::find(const OperationId& operation) {
   const auto at = entries_.find(operation);
   return at == entries_.end() ? nullptr : &at->second;
 }
 
-void OperationTable::begin(const OperationId& operation, uint64_t request, bool synced, Time deadline) {
-  if (expiries_.size() >= entries_max_) {
-    forgotten_until_ = std::max(forgotten_until_, expiries_.front().at);
-    drop_oldest();
-  }
-  entries_[operation] = {request, Outcome::kUnderWay, synced};
-  expiries_.push_back({deadline + kKeptAfterDeadline, operation, request});
+bool OperationTable::may_have_forgotten(const OperationId& operation) const {
+  return operation.sequence <= forgotten_up_to_[trace_of(operation)];
+}
+
+void OperationTable::begin(const OperationId& operation, const Entry& entry, Time deadline) {
+  if (expiries_.size() >= entries_max_) drop_soonest();
+  entries_[operation] = entry;
+  expiries_.push_back({deadline + kKeptAfterDeadline, operation, entry.request});
+  std::push_heap(expiries_.begin(), expiries_.end(), std::greater<>());
 }
 
 void OperationTable::decide(const OperationId& operation, Outcome outcome) {
@@ -23,15 +28,19 @@ void OperationTable::decide(const OperationId& operation, Outcome outcome) {
 }
 
 void OperationTable::tick(Time now) {
-  while (!expiries_.empty() && expiries_.front().at <= now) drop_oldest();
+  while (!expiries_.empty() && expiries_.front().at <= now) drop_soonest();
 }
 
-void OperationTable::drop_oldest() {
-  const Expiry& oldest = expiries_.front();
-  const auto at = entries_.find(oldest.operation);
+void OperationTable::drop_soonest() {
+  std::pop_heap(expiries_.begin(), expiries_.end(), std::greater<>());
+  const Expiry dropped = expiries_.back();
+  expiries_.pop_back();
+  const auto at = entries_.find(dropped.operation);
   // A later try of a forgotten operation has an expiry of its own.
-  if (at != entries_.end() && at->second.request == oldest.request) entries_.erase(at);
-  expiries_.pop_front();
+  if (at == entries_.end() || at->second.request != dropped.request) return;
+  entries_.erase(at);
+  uint64_t& trace = forgotten_up_to_[trace_of(dropped.operation)];
+  trace = std::max(trace, dropped.operation.sequence);
 }
 
 }  // namespace ringkv

@@ -1,15 +1,18 @@
 // What became of each recent operation of this life, so that a retry is answered and never stamped twice (an
-// operation id applies at most once). An entry is kept until its operation's deadline + 60 s, after which no
-// client asks any more; past the capacity the oldest go earlier, and the table says that it may have
-// forgotten something.
+// operation id applies at most once). An entry is kept until its operation's deadline + 60 s; past the
+// capacity the soonest to go go earlier.
+//
+// What was forgotten leaves a trace: for each client (by a hash, so for several together) the highest
+// sequence that was dropped. An operation that isn't found and has a higher one was never here.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "base/token.h"
 
 namespace ringkv {
 
@@ -22,21 +25,23 @@ class OperationTable {
   // Small on purpose: at full speed there are 65,536 of them. What a retry needs beyond it stands in the
   // record.
   struct Entry {
-    uint64_t request = 0;  // the coordinator's number while it is under way
+    uint64_t request = 0;  // the coordinator's number of it
+    Token token = 0;       // of its key
     Outcome outcome = Outcome::kUnderWay;
     bool synced = false;
   };
 
-  explicit OperationTable(size_t entries_max = kEntriesMax) : entries_max_(entries_max) {}
+  explicit OperationTable(size_t entries_max = kEntriesMax);
 
   // Nothing: this life has not seen it, or has forgotten it.
   Entry* find(const OperationId& operation);
 
-  // True while an operation that isn't found may yet have been here.
-  bool may_have_forgotten(Time now) const { return now < forgotten_until_; }
+  // True for an operation that isn't found and may yet have been here.
+  bool may_have_forgotten(const OperationId& operation) const;
 
-  void begin(const OperationId& operation, uint64_t request, bool synced, Time deadline);
+  void begin(const OperationId& operation, const Entry& entry, Time deadline);
   void decide(const OperationId& operation, Outcome outcome);
+  // It wrote nothing and begins anew.
   void forget(const OperationId& operation) { entries_.erase(operation); }
 
   void tick(Time now);
@@ -46,15 +51,20 @@ class OperationTable {
   struct Expiry {
     Time at;
     OperationId operation;
-    uint64_t request;
+    uint64_t request = 0;
+
+    friend bool operator>(const Expiry& a, const Expiry& b) { return a.at > b.at; }
   };
 
-  void drop_oldest();
+  static constexpr size_t kTraces = 16'384;
+
+  size_t trace_of(const OperationId& operation) const { return operation.client % kTraces; }
+  void drop_soonest();
 
   const size_t entries_max_;
   std::unordered_map<OperationId, Entry> entries_;
-  std::deque<Expiry> expiries_;  // in order of arrival, so nearly in order of time
-  Time forgotten_until_{};
+  std::vector<Expiry> expiries_;           // a heap, soonest first
+  std::vector<uint64_t> forgotten_up_to_;  // by trace: the highest sequence dropped
 };
 
 }  // namespace ringkv

@@ -22,7 +22,7 @@ class PutRequest {
     OperationId operation;
     Token place_token = 0;
     std::string key;
-    size_t value_bytes = 0;
+    size_t held_bytes = 0;
     bool tombstone = false;
   };
 

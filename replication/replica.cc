@@ -9,9 +9,28 @@
 namespace ringkv {
 namespace {
 
+constexpr uint64_t kSkewBoundMicros = 5'000'000;
+
+size_t bytes_of(const StampPut& put) {
+  return put.key.size() + put.place.storage_key.size() + put.value.size();
+}
+
 bool replaces_all(const std::optional<CausalContext>& context, const std::vector<Dot>& dots) {
   if (!context) return true;  // a blind put takes all that its coordinator holds
   return std::all_of(dots.begin(), dots.end(), [&](const Dot& dot) { return context->covers(dot); });
+}
+
+// What a client's context claims must be possible: no later than anything can have been written (a clock may
+// be off by the bound), no more of this life than it has stamped. Contexts aren't secret, and one that claims
+// the end of time would stop this store's time for good.
+Status check_claims(const StampPut& put, const RecordStore& store, WallMicros wall_now) {
+  if (!put.context) return {};
+  const HybridTime latest = std::max<HybridTime>(store.highest_time(), wall_now) + kSkewBoundMicros;
+  const bool possible =
+      put.context->highest_time <= latest && put.context->vector.counter_of(store.actor()) <= store.counter();
+  if (possible) return {};
+  return invalid_argument(cat("key ", display_key(put.key),
+                              ": the context claims to have seen what was never written: get the key again"));
 }
 
 // Siblings are capped where a version is stamped, unless its context makes the record smaller; a merge never
@@ -21,6 +40,10 @@ Status check_size(const StampPut& put, const RecordHead& head, const Record& aft
     return too_many_siblings(
         cat("key ", display_key(put.key), " has ", head.dots.size(),
             " siblings, the most there may be: get it and put one value with its context"));
+  }
+  if (!within_limits(after)) {
+    return invalid_argument(cat("key ", display_key(put.key), ": the context names more than ",
+                                kContextActorsMax, " lives of nodes: get the key again"));
   }
   const uint64_t bytes = content_bytes(put.key, after);
   if (bytes > kRecordBytesMax && bytes >= head.content_bytes) {
@@ -33,14 +56,16 @@ Status check_size(const StampPut& put, const RecordHead& head, const Record& aft
 }  // namespace
 
 void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  const KeyDigest key = put.place.digest;
+  const KeyIdentity key = put.place.identity;
   const auto latch = latches_.find(key);
   if (latch != latches_.end()) {
+    latched_bytes_ += bytes_of(put);
     latch->second.stamps.push_back(std::move(put));
     return;
   }
-  if (try_stamp(put, nullptr, now, wall_now, outbox) == Step::kWaits)
-    latches_[key].stamps.push_back(std::move(put));
+  if (try_stamp(put, nullptr, now, wall_now, outbox) == Step::kDone) return;
+  latched_bytes_ += bytes_of(put);
+  latches_[key].stamps.push_back(std::move(put));
 }
 
 Replica::Step Replica::try_stamp(StampPut& put, const std::string* bytes, Time now, WallMicros wall_now,
@@ -49,11 +74,16 @@ Replica::Step Replica::try_stamp(StampPut& put, const std::string* bytes, Time n
     refuse(put, unavailable(cat("key ", display_key(put.key), ": timed out before it was written")), outbox);
     return Step::kDone;
   }
+  if (Status status = check_claims(put, store_, wall_now); !status.ok()) {
+    refuse(put, std::move(status), outbox);
+    return Step::kDone;
+  }
   RecordHead head;
   if (bytes == nullptr || store_.pending(put.place) != 0) {
     Result<std::optional<RecordHead>> newest = store_.newest_head(put.place);
     if (!newest.ok()) return refuse(put, newest.status(), outbox), Step::kDone;
-    if (!newest->has_value()) return wait_for_read(put.place, StampRead{put.place.digest}, outbox);
+    if (!newest->has_value())
+      return wait_for_read(put.place, put.deadline, StampRead{put.place.identity}, outbox);
     head = std::move(**newest);
   } else if (!bytes->empty()) {
     Result<RecordHead> decoded = decode_record_head(*bytes);
@@ -67,14 +97,15 @@ Replica::Step Replica::try_stamp(StampPut& put, const std::string* bytes, Time n
 
   // Siblings stay, so their values are needed: from the disk, once all that is under way on the key is there.
   if (const BatchNumber batch = store_.pending(put.place); batch != 0) {
-    latches_waiting_.emplace(batch, put.place.digest);
+    latches_waiting_.emplace(batch, put.place.identity);
     return Step::kWaits;
   }
   std::string cached;
   if (bytes == nullptr) {
     Result<Lookup> found = store_.read_cached(put.place, cached);
     if (!found.ok()) return refuse(put, found.status(), outbox), Step::kDone;
-    if (*found == Lookup::kWouldBlock) return wait_for_read(put.place, StampRead{put.place.digest}, outbox);
+    if (*found == Lookup::kWouldBlock)
+      return wait_for_read(put.place, put.deadline, StampRead{put.place.identity}, outbox);
     bytes = &cached;
   }
   Result<Record> record = decode_record(*bytes);
@@ -83,10 +114,11 @@ Replica::Step Replica::try_stamp(StampPut& put, const std::string* bytes, Time n
   return Step::kDone;
 }
 
-Replica::Step Replica::wait_for_read(const Place& place, ReadPurpose purpose, MessageOutbox& outbox) {
+Replica::Step Replica::wait_for_read(const Place& place, Time deadline, ReadPurpose purpose,
+                                     MessageOutbox& outbox) {
   const uint64_t ticket = ++last_ticket_;
   reads_.emplace(ticket, std::move(purpose));
-  outbox.send(self_, ReadRecord{ticket, place});
+  outbox.send(self_, ReadRecord{ticket, place, deadline});
   return Step::kWaits;
 }
 
@@ -121,13 +153,15 @@ void Replica::stamp(StampPut& put, const RecordHead& head, const Record* record,
   outbox.send(self_, std::move(ack));
 }
 
-void Replica::run_latch(const KeyDigest& key, const std::string* bytes, Time now, WallMicros wall_now,
+void Replica::run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
                         MessageOutbox& outbox) {
   const auto latch = latches_.find(key);
   CHECK(latch != latches_.end());
   std::deque<StampPut>& stamps = latch->second.stamps;
   while (!stamps.empty()) {
+    const size_t latched = bytes_of(stamps.front());
     if (try_stamp(stamps.front(), bytes, now, wall_now, outbox) == Step::kWaits) return;
+    latched_bytes_ -= latched;
     stamps.pop_front();
   }
   latches_.erase(latch);
@@ -147,7 +181,8 @@ void Replica::on(ReplicaGet get, Time now, MessageOutbox& outbox) {
   if (!found.ok()) return answer_get(get, found.status(), {}, outbox);
   if (*found == Lookup::kWouldBlock) {
     const Place place = get.place;
-    wait_for_read(place, std::move(get), outbox);
+    const Time deadline = get.deadline;
+    wait_for_read(place, deadline, std::move(get), outbox);
     return;
   }
   answer_get(get, {}, bytes, outbox);
@@ -183,10 +218,11 @@ void Replica::on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& 
     gets_waiting_.emplace(batch, WaitingGet{std::move(*get), std::move(read.bytes)});
     return;
   }
-  const KeyDigest key = std::get<StampRead>(purpose).key;
+  const KeyIdentity key = std::get<StampRead>(purpose).key;
   if (!read.status.ok()) {
     std::deque<StampPut>& stamps = latches_.at(key).stamps;
     refuse(stamps.front(), read.status, outbox);
+    latched_bytes_ -= bytes_of(stamps.front());
     stamps.pop_front();
     return run_latch(key, nullptr, now, wall_now, outbox);
   }
@@ -195,7 +231,7 @@ void Replica::on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& 
 
 void Replica::on_committed(BatchNumber batch, Time now, WallMicros wall_now, MessageOutbox& outbox) {
   while (!latches_waiting_.empty() && latches_waiting_.begin()->first <= batch) {
-    const KeyDigest key = latches_waiting_.begin()->second;
+    const KeyIdentity key = latches_waiting_.begin()->second;
     latches_waiting_.erase(latches_waiting_.begin());
     run_latch(key, nullptr, now, wall_now, outbox);
   }

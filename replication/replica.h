@@ -34,6 +34,7 @@ class Replica {
   void on_committed(BatchNumber batch, Time now, WallMicros wall_now, MessageOutbox& outbox);
 
   size_t waiting() const { return latches_.size() + reads_.size() + gets_waiting_.size(); }
+  size_t latched_bytes() const { return latched_bytes_; }  // of stamps that wait, expired ones too
 
  private:
   // Stamps that wait for the first of them, which waits for the disk or for a commit.
@@ -42,7 +43,7 @@ class Replica {
   };
   // What a ReadRecord is for: the first stamp of a latch, or a get.
   struct StampRead {
-    KeyDigest key;
+    KeyIdentity key;
   };
   // A get that waits for a commit; with the bytes that it will answer where they were read already.
   struct WaitingGet {
@@ -55,21 +56,22 @@ class Replica {
   // What is known of the key beyond the store's memory: bytes just read from disk ("" absent), or nothing.
   Step try_stamp(StampPut& put, const std::string* bytes, Time now, WallMicros wall_now,
                  MessageOutbox& outbox);
-  Step wait_for_read(const Place& place, ReadPurpose purpose, MessageOutbox& outbox);
+  Step wait_for_read(const Place& place, Time deadline, ReadPurpose purpose, MessageOutbox& outbox);
   void stamp(StampPut& put, const RecordHead& head, const Record* record, WallMicros wall_now,
              MessageOutbox& outbox);
-  void run_latch(const KeyDigest& key, const std::string* bytes, Time now, WallMicros wall_now,
+  void run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
                  MessageOutbox& outbox);
   void answer_get(const ReplicaGet& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
   void refuse(const StampPut& put, Status status, MessageOutbox& outbox);
 
   const NodeId self_;
   RecordStore& store_;
-  std::unordered_map<KeyDigest, Latch> latches_;
+  std::unordered_map<KeyIdentity, Latch> latches_;
+  size_t latched_bytes_ = 0;
   std::unordered_map<uint64_t, ReadPurpose> reads_;  // by ticket
   uint64_t last_ticket_ = 0;
   std::multimap<BatchNumber, WaitingGet> gets_waiting_;
-  std::multimap<BatchNumber, KeyDigest> latches_waiting_;
+  std::multimap<BatchNumber, KeyIdentity> latches_waiting_;
 };
 
 }  // namespace ringkv

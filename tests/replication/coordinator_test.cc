@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/limits.h"
+#include "base/text.h"
 #include "tests/replication/peer_fixture.h"
 
 namespace ringkv {
@@ -188,6 +190,63 @@ TEST(Coordinator, ARefusedOperationMayBeTriedAgain) {
   peer.commit();
   ASSERT_NE(peer.answer(2), nullptr);
   EXPECT_TRUE(peer.answer(2)->status.ok());
+}
+
+// An operation id stays good for one put, however late it is repeated.
+TEST(Coordinator, AnOperationThatIsRepeatedAfterItWasForgottenIsNotStampedAgain) {
+  PeerFixture peer;
+  ClientPut put{.key = "k", .value = "one", .operation = kOperation};
+  peer.ask(1, put);
+  peer.commit();
+  peer.now += std::chrono::seconds(70);
+  peer.tick();
+  peer.put("k", "two");
+  put.first_tried = peer.fixture.store->actor().boot;
+  peer.ask(2, put);
+  ASSERT_NE(peer.answer(2), nullptr);
+  EXPECT_EQ(peer.answer(2)->status.code(), StatusCode::kUnknownOutcome);
+  EXPECT_EQ(peer.get("k").values, std::vector<std::string>{"two"});
+}
+
+TEST(Coordinator, AnOperationIdOfAnotherKeyIsRefused) {
+  PeerFixture peer;
+  ClientPut put{.key = "w1", .value = "x", .operation = kOperation};
+  peer.ask(1, put);
+  peer.commit();
+  put.key = "w2";
+  put.first_tried = peer.fixture.store->actor().boot;
+  peer.ask(2, put);
+  ASSERT_NE(peer.answer(2), nullptr);
+  EXPECT_EQ(peer.answer(2)->status.code(), StatusCode::kInvalidArgument);
+}
+
+TEST(Coordinator, ATtlThatWouldWrapAroundIsRefused) {
+  PeerFixture peer;
+  for (const uint64_t ttl_ms : {~uint64_t{0}, uint64_t{1} << 63, kTtlMillisecondsMax + 1}) {
+    peer.ask(++peer.last_request, ClientPut{.key = "k", .value = "v", .ttl_ms = ttl_ms});
+    EXPECT_EQ(peer.answer(peer.last_request)->status.code(), StatusCode::kInvalidArgument);
+  }
+  peer.ask(1, ClientPut{.key = "k", .value = "v", .ttl_ms = kTtlMillisecondsMax});
+  peer.commit();
+  EXPECT_EQ(peer.get("k").values.size(), 1U);
+}
+
+TEST(Coordinator, WhatTheStoreHoldsForItsDiskCountsAgainstNewRequests) {
+  PeerFixture peer;
+  peer.backlog_bytes = size_t{64} << 20;
+  peer.ask(1, ClientPut{.key = "k", .value = "v"});
+  ASSERT_NE(peer.answer(1), nullptr);
+  EXPECT_EQ(peer.answer(1)->status.code(), StatusCode::kOverloaded);
+}
+
+TEST(Coordinator, AScansPrefixAndCursorAreNoLongerThanAKey) {
+  PeerFixture peer;
+  peer.ask(1, ClientScan{.prefix = std::string(kKeyBytesMax + 1, 'k')});
+  EXPECT_EQ(peer.answer(1)->status.code(), StatusCode::kTooLarge);
+  peer.ask(2, ClientScan{.after = base64(std::string(100'000, 'k'))});
+  EXPECT_EQ(peer.answer(2)->status.code(), StatusCode::kTooLarge);
+  peer.ask(3, ClientScan{.after = "not base64!"});
+  EXPECT_EQ(peer.answer(3)->status.code(), StatusCode::kInvalidArgument);
 }
 
 // The retry overtook its first try, which lay in another connection, and was told that nothing was written.

@@ -11,10 +11,12 @@ constexpr OperationId kThird{7, 3};
 constexpr Time kStart{};
 constexpr Time kDeadline = kStart + std::chrono::seconds(5);
 
+OperationTable::Entry entry(uint64_t request) { return {.request = request, .token = 5, .synced = true}; }
+
 TEST(OperationTable, KnowsWhatIsUnderWayAndWhatWasDecided) {
   OperationTable table;
   EXPECT_EQ(table.find(kFirst), nullptr);
-  table.begin(kFirst, 11, true, kDeadline);
+  table.begin(kFirst, entry(11), kDeadline);
   ASSERT_NE(table.find(kFirst), nullptr);
   EXPECT_EQ(table.find(kFirst)->request, 11U);
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kUnderWay);
@@ -24,35 +26,44 @@ TEST(OperationTable, KnowsWhatIsUnderWayAndWhatWasDecided) {
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kApplied);
 }
 
-TEST(OperationTable, ForgetsAMinuteAfterTheDeadline) {
+// What is no longer in the table must not be taken for what never came.
+TEST(OperationTable, ForgetsAMinuteAfterTheDeadlineAndSaysSo) {
   OperationTable table;
-  table.begin(kFirst, 11, true, kDeadline);
+  table.begin(kSecond, entry(11), kDeadline);
   table.tick(kDeadline + std::chrono::seconds(59));
-  EXPECT_NE(table.find(kFirst), nullptr);
+  EXPECT_NE(table.find(kSecond), nullptr);
+  EXPECT_FALSE(table.may_have_forgotten(kSecond));
   table.tick(kDeadline + std::chrono::seconds(60));
-  EXPECT_EQ(table.find(kFirst), nullptr);
-  EXPECT_FALSE(table.may_have_forgotten(kDeadline + std::chrono::seconds(60)));
+  EXPECT_EQ(table.find(kSecond), nullptr);
+  EXPECT_TRUE(table.may_have_forgotten(kSecond));
+  EXPECT_TRUE(table.may_have_forgotten(kFirst));
+  EXPECT_FALSE(table.may_have_forgotten(kThird));
 }
 
-// A table that drops an entry early must say so: its absence no longer proves that the operation never came.
-TEST(OperationTable, SaysThatItMayHaveForgottenWhenItWasFull) {
+TEST(OperationTable, DropsTheSoonestToGoWhenItIsFull) {
   OperationTable table(2);
-  table.begin(kFirst, 1, true, kDeadline);
-  table.begin(kSecond, 2, true, kDeadline);
-  EXPECT_FALSE(table.may_have_forgotten(kStart));
-  table.begin(kThird, 3, true, kDeadline);
-  EXPECT_EQ(table.find(kFirst), nullptr);
-  EXPECT_NE(table.find(kSecond), nullptr);
+  table.begin(kFirst, entry(1), kDeadline + std::chrono::hours(24));
+  table.begin(kSecond, entry(2), kDeadline);
+  table.begin(kThird, entry(3), kDeadline);
+  EXPECT_NE(table.find(kFirst), nullptr);
+  EXPECT_EQ(table.find(kSecond), nullptr);
+  EXPECT_TRUE(table.may_have_forgotten(kSecond));
   EXPECT_LE(table.size(), 2U);
-  EXPECT_TRUE(table.may_have_forgotten(kDeadline));
-  EXPECT_FALSE(table.may_have_forgotten(kDeadline + OperationTable::kKeptAfterDeadline));
+}
+
+TEST(OperationTable, OneLongDeadlineHoldsNobodyUp) {
+  OperationTable table;
+  table.begin(kFirst, entry(1), kDeadline + std::chrono::hours(24));
+  table.begin(kSecond, entry(2), kDeadline);
+  table.tick(kDeadline + std::chrono::seconds(60));
+  EXPECT_EQ(table.size(), 1U);
 }
 
 TEST(OperationTable, AForgottenTrysExpiryLeavesTheNextTryAlone) {
   OperationTable table;
-  table.begin(kFirst, 1, true, kDeadline);
+  table.begin(kFirst, entry(1), kDeadline);
   table.forget(kFirst);
-  table.begin(kFirst, 2, true, kDeadline + std::chrono::seconds(30));
+  table.begin(kFirst, entry(2), kDeadline + std::chrono::seconds(30));
   table.tick(kDeadline + std::chrono::seconds(60));
   ASSERT_NE(table.find(kFirst), nullptr);
   EXPECT_EQ(table.find(kFirst)->request, 2U);

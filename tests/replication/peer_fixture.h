@@ -49,7 +49,8 @@ class PeerFixture {
     return {.requester = {1, request},
             .deadline = now + std::chrono::seconds(5),
             .now = now,
-            .wall_now = wall_now};
+            .wall_now = wall_now,
+            .backlog_bytes = backlog_bytes};
   }
 
   template <class Request>
@@ -107,7 +108,7 @@ class PeerFixture {
 
   void tick() {
     MessageOutbox outbox;
-    coordinator->tick(now, outbox);
+    coordinator->tick(now, wall_now, outbox);
     carry(outbox);
   }
 
@@ -147,6 +148,7 @@ class PeerFixture {
   std::vector<Message> waiting;
   std::vector<ReadRecord> reads;
   std::vector<ClientAnswer> answers;
+  size_t backlog_bytes = 0;
   uint64_t last_request = 1000;
 };
 

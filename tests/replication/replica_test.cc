@@ -224,6 +224,48 @@ TEST(Replica, AContextNeverCoversASiblingThatItsReaderDidNotSee) {
   EXPECT_EQ(peer.get("k").values, (Values{"unseen", "new"}));
 }
 
+// "b\0k" and k of bucket b have the same SHA-1; they are two keys all the same.
+TEST(Replica, KeysWithOneTokenAndOneSha1AreNotMixedUp) {
+  RingDescription description = PeerFixture::one_member();
+  description.buckets = {
+      BucketDescription(), {.name = "b"}, {.name = "lww", .conflict = BucketConflict::kLastWriterWins}};
+  PeerFixture peer(description);
+  const std::string twin("b\0k", 3);
+  peer.put("k", "in b", std::nullopt, "b");
+  peer.put(twin, "in the default bucket");
+  EXPECT_EQ(peer.get("k", "b").values, Values{"in b"});
+  EXPECT_EQ(peer.get(twin).values, Values{"in the default bucket"});
+  peer.ask(1, ClientPut{.bucket = "b", .key = "k", .value = "1"});
+  peer.ask(2, ClientPut{.key = twin, .value = "2"});
+  peer.commit();
+  EXPECT_EQ(peer.get("k", "b").values, Values{"1"});
+  EXPECT_EQ(peer.get(twin).values, Values{"2"});
+  EXPECT_EQ(peer.fixture.store->leaves().keys(), 2U);
+}
+
+// Contexts have a checksum and no signature: what they claim must be possible.
+TEST(Replica, AContextThatClaimsTheImpossibleIsRefused) {
+  PeerFixture peer;
+  peer.put("k", "v");
+  const Place place = StoreFixture::place("k");
+  const auto refused = [&](const CausalContext& context) {
+    peer.ask(++peer.last_request,
+             ClientPut{.key = "k", .value = "x", .context = encode_client_context(context, place.token)});
+    return peer.answer(peer.last_request) != nullptr &&
+           peer.answer(peer.last_request)->status.code() == StatusCode::kInvalidArgument;
+  };
+  EXPECT_TRUE(refused({.vector = {}, .highest_time = ~uint64_t{0}}));
+  EXPECT_TRUE(refused({.vector = {}, .highest_time = peer.wall_now + 6'000'000}));
+  CausalContext future;
+  future.vector.raise(peer.fixture.store->actor(), 100);
+  EXPECT_TRUE(refused(future));
+  CausalContext crowd;
+  for (uint64_t i = 1; i <= kContextActorsMax; ++i) crowd.vector.raise({NodeId{i + 100}, Boot{i}}, 1);
+  EXPECT_TRUE(refused(crowd));
+  EXPECT_EQ(peer.get("k").values, Values{"v"});
+  EXPECT_EQ(peer.replica->waiting(), 0U);
+}
+
 // Row B93: counters that a client has seen from an earlier life never cover what this one stamps.
 TEST(Replica, AContextOfAnEarlierLifeNeverReplacesANewerWrite) {
   PeerFixture peer;
