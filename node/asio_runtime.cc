@@ -115,7 +115,7 @@ struct AsioRuntime::Impl {
 
   void turn_until_finished() {
     tick();
-    while (!stopping || unfinished_before_stop > 0) {
+    while (!stopping || unfinished_before_stop > 0 || transport.is_ending()) {
       context.run_one();
       for (int i = 1; i < kEventsATurn && context.poll_one() > 0; ++i) {
       }

@@ -32,9 +32,9 @@ class AsioRuntime final : public Clock, public Executor {
   // Once. The handler must outlive stop().
   void start(LoopHandler& handler);
 
-  // Runs what was posted and what was handed to the lanes before this call, continuations too, then ends the
-  // loop and joins all threads. Later posts are dropped; connections end without on_closed. Idempotent; not
-  // from the loop.
+  // Runs what was posted and what was handed to the lanes before this call, continuations too, then lets
+  // closed connections send their rest, ends the loop and joins all threads. Later posts are dropped;
+  // connections end without on_closed. Idempotent; not from the loop.
   void stop();
 
   // From any thread; runs on the loop, in order. Many posts of one moment wake the loop once.

@@ -381,6 +381,11 @@ void AsioTransport::stop_listening() {
 
 void AsioTransport::flush() { impl_->flush(); }
 
+bool AsioTransport::is_ending() const {
+  return std::any_of(impl_->ending.begin(), impl_->ending.end(),
+                     [this](ConnectionId id) { return impl_->find(id) != nullptr; });
+}
+
 void AsioTransport::on_tick(Time now) {
   impl_->now = now;
   impl_->end_what_is_due();

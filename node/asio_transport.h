@@ -35,6 +35,10 @@ class AsioTransport final : public Transport {
   // At the end of a turn: one write for each connection with new output.
   void flush();
 
+  // True while connections that were closed still send the rest, or wait for the other side to have read it.
+  // It ends by itself within seconds.
+  bool is_ending() const;
+
   // Ends what waits too long for a polite end.
   void on_tick(Time now);
 

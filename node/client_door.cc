@@ -1,6 +1,7 @@
 #include "node/client_door.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 
@@ -8,6 +9,7 @@ namespace ringkv {
 namespace {
 
 constexpr ConnectionId kThisProcess = 0;
+constexpr Duration kGreetWithin = std::chrono::seconds(10);
 
 // A client whose answers pile up past this doesn't read; it is ended, so that memory stays bounded. Room for
 // the largest answer, and for those to requests that were taken before.
@@ -15,8 +17,13 @@ constexpr size_t kUnreadBytesMax = size_t{128} << 20;
 
 }  // namespace
 
-ClientDoor::ClientDoor(Transport& transport, Log& log, WelcomeOf welcome, OnRequest on_request)
-    : transport_(transport), log_(log), welcome_(std::move(welcome)), on_request_(std::move(on_request)) {}
+ClientDoor::ClientDoor(Transport& transport, const Clock& clock, Log& log, WelcomeOf welcome,
+                       OnRequest on_request)
+    : transport_(transport),
+      clock_(clock),
+      log_(log),
+      welcome_(std::move(welcome)),
+      on_request_(std::move(on_request)) {}
 
 void ClientDoor::call(ClientRequest request, std::function<void(ClientReply)> done) {
   calls_.emplace(++last_call_, std::move(done));
@@ -39,19 +46,18 @@ void ClientDoor::answer(const Requester& requester, const ClientReply& reply) {
   ++statistics_.dropped_slow_readers;
   log_.warning("node", cat("client ", connection->second.from, " doesn't read its answers: ended at ",
                            human_bytes(kUnreadBytesMax), " unsent"));
-  transport_.close(requester.connection);
-  connections_.erase(connection);
-  --statistics_.connections_now;
+  end(requester.connection);
 }
 
 void ClientDoor::close_all() {
   for (const auto& [id, connection] : connections_) transport_.close(id);
   connections_.clear();
+  by_client_.clear();
   statistics_.connections_now = 0;
 }
 
 void ClientDoor::on_accepted(ConnectionId connection, Door, const Address& from) {
-  connections_.emplace(connection, Connection{from});
+  connections_.emplace(connection, Connection{.from = from, .greet_by = clock_.now() + kGreetWithin});
   ++statistics_.connections_now;
   ++statistics_.connections_total;
 }
@@ -75,20 +81,33 @@ size_t ClientDoor::on_bytes(ConnectionId id, std::string_view available) {
   }
 }
 
-bool ClientDoor::on_frame(ConnectionId id, Connection& connection, const Frame& frame) {
-  if (!connection.welcomed) {
-    const Result<Hello> hello = codec_.decode_hello(frame);
-    if (!hello.ok()) return refuse(id, connection, hello.status()), false;
-    if (hello->protocol != kProtocolVersion) {
-      refuse(id, connection,
-             invalid_argument(cat("protocol ", hello->protocol, " is not spoken here, only ",
-                                  kProtocolVersion, ": use a client of the same release")));
-      return false;
-    }
-    connection.welcomed = true;
-    codec_.encode(welcome_(), 0, transport_.output(id));
-    return true;
+bool ClientDoor::on_hello(ConnectionId id, Connection& connection, const Frame& frame) {
+  const Result<Hello> hello = codec_.decode_hello(frame);
+  Status refused = hello.status();
+  if (hello.ok() && hello->protocol != kProtocolVersion) {
+    refused = invalid_argument(cat("protocol ", hello->protocol, " is not spoken here, only ",
+                                   kProtocolVersion, ": use a client of the same release"));
   }
+  const Result<Welcome> welcome = refused.ok() ? welcome_() : Result<Welcome>(refused);
+  if (!welcome.ok()) return refuse(id, connection, welcome.status()), false;
+
+  // What a client sent on a connection that it has given up must not come behind what it repeats on this one.
+  const auto older = by_client_.find(hello->client);
+  if (older != by_client_.end()) end(older->second);
+  by_client_[hello->client] = id;
+  connection.client = hello->client;
+  connection.welcomed = true;
+  codec_.encode(*welcome, 0, transport_.output(id));
+  return true;
+}
+
+void ClientDoor::end(ConnectionId id) {
+  transport_.close(id);
+  on_closed(id, {});
+}
+
+bool ClientDoor::on_frame(ConnectionId id, Connection& connection, const Frame& frame) {
+  if (!connection.welcomed) return on_hello(id, connection, frame);
   Result<ClientRequest> request = codec_.decode_client_request(frame);
   if (!request.ok()) return refuse(id, connection, request.status()), false;
   on_request_({id, frame.request}, std::move(*request));
@@ -99,13 +118,24 @@ void ClientDoor::refuse(ConnectionId id, const Connection& connection, const Sta
   ++statistics_.refused_frames;
   log_.warning("node", cat("client ", connection.from, " ended: ", why.message()));
   codec_.encode_refusal(why, transport_.output(id));
-  transport_.close(id);
-  connections_.erase(id);
+  end(id);
+}
+
+void ClientDoor::on_closed(ConnectionId id, const Status&) {
+  const auto connection = connections_.find(id);
+  if (connection == connections_.end()) return;
+  const auto known = by_client_.find(connection->second.client);
+  if (known != by_client_.end() && known->second == id) by_client_.erase(known);
+  connections_.erase(connection);
   --statistics_.connections_now;
 }
 
-void ClientDoor::on_closed(ConnectionId connection, const Status&) {
-  statistics_.connections_now -= connections_.erase(connection);
+void ClientDoor::on_tick(Time now) {
+  std::vector<ConnectionId> silent;
+  for (const auto& [id, connection] : connections_) {
+    if (!connection.welcomed && now >= connection.greet_by) silent.push_back(id);
+  }
+  for (const ConnectionId id : silent) end(id);
 }
 
 }  // namespace ringkv

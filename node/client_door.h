@@ -10,6 +10,7 @@
 
 #include "base/client_message.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "base/transport.h"
 #include "node/wire_codec.h"
 #include "replication/messages.h"
@@ -19,7 +20,7 @@ namespace ringkv {
 class ClientDoor final : public TransportHandler {
  public:
   // Who serves here; asked at each handshake, since the boot changes when the store is reopened.
-  using WelcomeOf = std::function<Welcome()>;
+  using WelcomeOf = std::function<Result<Welcome>()>;
   using OnRequest = std::function<void(Requester, ClientRequest)>;
 
   struct Statistics {
@@ -29,12 +30,15 @@ class ClientDoor final : public TransportHandler {
     uint64_t dropped_slow_readers = 0;
   };
 
-  ClientDoor(Transport& transport, Log& log, WelcomeOf welcome, OnRequest on_request);
+  ClientDoor(Transport& transport, const Clock& clock, Log& log, WelcomeOf welcome, OnRequest on_request);
 
   // From this process.
   void call(ClientRequest request, std::function<void(ClientReply)> done);
 
   void answer(const Requester& requester, const ClientReply& reply);
+
+  // Ends connections that never greet.
+  void on_tick(Time now);
 
   // Ends all connections once their output has left.
   void close_all();
@@ -49,19 +53,26 @@ class ClientDoor final : public TransportHandler {
  private:
   struct Connection {
     Address from;
+    Time greet_by;
     bool welcomed = false;
+    uint64_t client = 0;  // as it greeted
   };
 
+  // True: go on with this connection.
+  bool on_hello(ConnectionId id, Connection& connection, const Frame& frame);
+  void end(ConnectionId id);
   // False: the connection was ended.
   bool on_frame(ConnectionId id, Connection& connection, const Frame& frame);
   void refuse(ConnectionId id, const Connection& connection, const Status& why);
 
   Transport& transport_;
+  const Clock& clock_;
   Log& log_;
   const WelcomeOf welcome_;
   const OnRequest on_request_;
   WireCodec codec_;
   std::unordered_map<ConnectionId, Connection> connections_;
+  std::unordered_map<uint64_t, ConnectionId> by_client_;
   std::unordered_map<uint64_t, std::function<void(ClientReply)>> calls_;  // from this process, by number
   uint64_t last_call_ = 0;
   Statistics statistics_;

@@ -160,6 +160,7 @@ void ClientSession::send(Number number, Request& request) {
   request.request.timeout = timeout;
   if (!encoded.ok()) return finish(number, {encoded, {}, 0, {}});
   request.on_wire = true;
+  request.sent_to = boot_;
   request.sent_at = now;
 }
 
@@ -186,7 +187,10 @@ void ClientSession::on_connected(ConnectionId connection) {
 
 void ClientSession::on_dialed(ClientDialer::Event event) {
   if (event == ClientDialer::Event::kNothing) return;
-  if (event == ClientDialer::Event::kServing) heard_at_ = clock_.now();
+  if (event == ClientDialer::Event::kServing) {
+    heard_at_ = clock_.now();
+    boot_ = dialer_.welcome().boot;
+  }
   if (on_first_round_) {
     const auto done = std::exchange(on_first_round_, nullptr);
     done(event == ClientDialer::Event::kServing ? Status()
@@ -251,7 +255,6 @@ void ClientSession::on_closed(ConnectionId connection, const Status& why) {
 }
 
 void ClientSession::lose(bool silent, const std::string& why) {
-  const Boot boot = dialer_.welcome().boot;
   dialer_.lose(silent, clock_.now());
 
   std::vector<Number> lost;
@@ -261,6 +264,7 @@ void ClientSession::lose(bool silent, const std::string& why) {
   std::sort(lost.begin(), lost.end());
   std::vector<Number> unknown;
   for (const Number number : lost) {
+    const Boot boot = requests_.at(number).sent_to;
     ClientRequest& request = requests_.at(number).request;
     if (auto* put = std::get_if<ClientPut>(&request.body); put != nullptr && !put->first_tried)
       put->first_tried = boot;
@@ -277,6 +281,7 @@ void ClientSession::lose(bool silent, const std::string& why) {
 // ---- answers
 
 void ClientSession::settle(Number number, ClientReply reply) {
+  if (reply.boot) boot_ = reply.boot;
   Request& request = requests_.at(number);
   auto* put = std::get_if<ClientPut>(&request.request.body);
   if (auto* receipt = std::get_if<PutReceipt>(&reply.body);
@@ -365,7 +370,7 @@ Status ClientSession::timed_out(const Request& request) const {
   const std::string after = cat("timed out after ", text_of(request.request.timeout), ", ");
   ClientRequest asked = request.request;
   if (auto* put = std::get_if<ClientPut>(&asked.body)) {
-    if (request.on_wire && !put->first_tried) put->first_tried = dialer_.welcome().boot;
+    if (request.on_wire && !put->first_tried) put->first_tried = request.sent_to;
     if (put->first_tried) return unknown_put(asked, after + node_did_not_answer(request));
   }
   if (request.on_wire && changes_buckets(asked))
@@ -389,7 +394,7 @@ void ClientSession::shut_down() {
     Request& request = requests_.begin()->second;
     constexpr std::string_view kWhy = "this client was closed";
     auto* put = std::get_if<ClientPut>(&request.request.body);
-    if (put != nullptr && request.on_wire && !put->first_tried) put->first_tried = dialer_.welcome().boot;
+    if (put != nullptr && request.on_wire && !put->first_tried) put->first_tried = request.sent_to;
     Status status = unavailable(cat(subject_of(request.request), kWhy));
     if (put != nullptr && put->first_tried) status = unknown_put(request.request, kWhy);
     if (request.on_wire && changes_buckets(request.request)) status = unknown_bucket(request.request, kWhy);

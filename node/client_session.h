@@ -67,6 +67,7 @@ class ClientSession final : public TransportHandler {
     Time deadline;
     size_t bytes = 0;
     bool on_wire = false;
+    Boot sent_to;  // as far as was known then: a later life may have got it, and never an earlier one
     Time sent_at{};
     uint32_t refusals = 0;  // answers that said "nothing was written"
     Status refusal;         // the last of them
@@ -108,6 +109,7 @@ class ClientSession final : public TransportHandler {
   size_t request_bytes_ = 0;
   Number last_number_ = 0;
   uint64_t last_sequence_ = 0;
+  Boot boot_;        // of the serving node: it may live on as another one without losing its connections
   Time heard_at_{};  // when bytes of the serving node came last
   bool shut_down_ = false;
 };

@@ -48,6 +48,25 @@ std::string host_name() {
   return name.data();
 }
 
+std::string random_secret(Random& random) {
+  std::string secret;
+  while (secret.size() < 32) {
+    const uint64_t bits = random.next();
+    secret.append(reinterpret_cast<const char*>(&bits), sizeof bits);
+  }
+  return secret;
+}
+
+Founding founding_of(const Options& options, Random& random) {
+  return {.bootstrap = options.bootstrap,
+          .replicas = options.replicas,
+          .partitions = options.partitions,
+          .placer = options.placer == Placer::kHashed ? PlacerKind::kHashed : PlacerKind::kBalanced,
+          .rack = options.rack,
+          .weight = options.weight,
+          .secret = random_secret(random)};
+}
+
 // At the first start the identity is drawn; later it is what the directory says.
 Result<Identity> identity_of(DataDirectory& directory, const Options& options, Random& random) {
   if (directory.has_identity()) {
@@ -68,18 +87,11 @@ Result<Identity> identity_of(DataDirectory& directory, const Options& options, R
                       .disk = DiskId{random.next()},
                       .cluster = ClusterId{random.next()},
                       .name = options.name.empty() ? host_name() : options.name};
-  if (Status status = check_name("node name", made.name); !status.ok()) return status;
+  // Before it is bound to a name: a start with a wrong flag leaves nothing behind.
+  const Result<RingDescription> ring = found_ring(made, founding_of(options, random));
+  if (!ring.ok()) return ring.status();
   if (Status status = directory.write_identity(made); !status.ok()) return status;
   return made;
-}
-
-std::string random_secret(Random& random) {
-  std::string secret;
-  while (secret.size() < 32) {
-    const uint64_t bits = random.next();
-    secret.append(reinterpret_cast<const char*>(&bits), sizeof bits);
-  }
-  return secret;
 }
 
 class Peer final : public Db {
@@ -120,19 +132,23 @@ class Peer final : public Db {
   }
 
   Status close() override {
-    if (std::exchange(closed_, true) || !started_) return {};
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(closed_, true) || !started_) return {};
+    }
+    Status status;
     if (stop_serving()) {
-      std::promise<void> stopped;
+      std::promise<Status> stopped;
       runtime_.post([&] {
         runtime_.stop_listening();
-        node_->stop(kStopPatience, [&stopped] { stopped.set_value(); });
+        node_->stop(kStopPatience, [&stopped](Status how) { stopped.set_value(std::move(how)); });
       });
-      stopped.get_future().wait();
+      status = stopped.get_future().get();
     }
     runtime_.stop();
     node_.reset();
     directory_.reset();
-    return {};
+    return status;
   }
 
  private:
@@ -187,14 +203,7 @@ class Peer final : public Db {
 
   Node::Settings settings(const Options& options) {
     return {.identity = identity_,
-            .founding = {.bootstrap = options.bootstrap,
-                         .replicas = options.replicas,
-                         .partitions = options.partitions,
-                         .placer =
-                             options.placer == Placer::kHashed ? PlacerKind::kHashed : PlacerKind::kBalanced,
-                         .rack = options.rack,
-                         .weight = options.weight,
-                         .secret = random_secret(random_)},
+            .founding = founding_of(options, random_),
             .life = {.durability = options.durability,
                      .cache_bytes = options.memory_bytes / kCacheShare,
                      .token = &token_of},

@@ -2,9 +2,16 @@
 
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace ringkv {
+namespace {
+
+// Enough to keep the read workers busy.
+constexpr size_t kReadsAtOnce = 8;
+
+}  // namespace
 
 Life::Life(Environment& environment, NodeId self, const Settings& settings, OpenedStore opened,
            Callbacks callbacks)
@@ -60,7 +67,7 @@ void Life::on_message(StampPut put, MessageOutbox& outbox) {
   replica_.on(std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
 }
 
-void Life::on_message(StampPutAck ack, MessageOutbox& outbox) {
+void Life::on_message(const StampPutAck& ack, MessageOutbox& outbox) {
   coordinator_.on(ack, environment_.clock.now(), outbox);
 }
 
@@ -72,7 +79,7 @@ void Life::on_message(ReplicaGetReply reply, MessageOutbox& outbox) {
   coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
 }
 
-void Life::on_message(ClientAnswer answer, MessageOutbox&) {
+void Life::on_message(const ClientAnswer& answer, MessageOutbox&) {
   callbacks_.answer(answer.requester, answer.reply);
 }
 
@@ -87,7 +94,38 @@ void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::funct
       });
 }
 
-void Life::on_message(ReadRecord read, MessageOutbox&) {
+void Life::on_message(ReadRecord read, MessageOutbox&) { wait_to_read(read.deadline, std::move(read)); }
+
+void Life::on_message(ReadSlice read, MessageOutbox&) { wait_to_read(read.deadline, std::move(read)); }
+
+// Few reads at a time are handed over, so that one whose time has run out before its turn costs nothing.
+void Life::wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read) {
+  reads_waiting_.push_back({deadline, std::move(read)});
+  start_reads();
+}
+
+void Life::start_reads() {
+  const Time now = environment_.clock.now();
+  while (!failed_ && reads_under_way_ < kReadsAtOnce && !reads_waiting_.empty()) {
+    WaitingRead next = std::move(reads_waiting_.front());
+    reads_waiting_.pop_front();
+    if (now >= next.deadline) {
+      std::visit([this](const auto& read) { pass_over(read); }, next.read);
+    } else {
+      std::visit([this](auto& read) { start_read(std::move(read)); }, next.read);
+    }
+  }
+}
+
+void Life::pass_over(const ReadRecord& read) {
+  on_read(RecordRead{read.ticket, unavailable("timed out before it was read"), {}});
+}
+
+// Its request has been answered by then; the coordinator knows it no more.
+void Life::pass_over(const ReadSlice&) {}
+
+void Life::start_read(ReadRecord read) {
+  ++reads_under_way_;
   auto result = std::make_shared<RecordRead>();
   result->ticket = read.ticket;
   run_off_loop(
@@ -97,14 +135,14 @@ void Life::on_message(ReadRecord read, MessageOutbox&) {
         if (!found.ok()) result->status = found.status();
       },
       [this, result] {
-        if (failed_) return;
-        MessageOutbox outbox;
-        replica_.on(std::move(*result), environment_.clock.now(), environment_.clock.wall_now(), outbox);
-        perform(outbox);
+        --reads_under_way_;
+        on_read(std::move(*result));
+        start_reads();
       });
 }
 
-void Life::on_message(ReadSlice read, MessageOutbox&) {
+void Life::start_read(ReadSlice read) {
+  ++reads_under_way_;
   auto result = std::make_shared<SliceRead>();
   result->request = read.request;
   run_off_loop(
@@ -118,11 +156,24 @@ void Life::on_message(ReadSlice read, MessageOutbox&) {
         }
       },
       [this, result] {
-        if (failed_) return;
-        MessageOutbox outbox;
-        coordinator_.on(std::move(*result), environment_.clock.now(), outbox);
-        perform(outbox);
+        --reads_under_way_;
+        on_read(std::move(*result));
+        start_reads();
       });
+}
+
+void Life::on_read(RecordRead read) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  replica_.on(std::move(read), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  perform(outbox);
+}
+
+void Life::on_read(SliceRead read) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  coordinator_.on(std::move(read), environment_.clock.now(), outbox);
+  perform(outbox);
 }
 
 void Life::on_turn_end() {
@@ -163,8 +214,12 @@ void Life::on_committed(const Commit& commit, Status status) {
 
 void Life::change_ring(RingDescription next, std::function<void(Status)> done) {
   next.epoch = ring_->epoch() + 1;
+  const std::string encoded = encode_ring_description(next);
+  // What every later start must read is read once before it is written.
+  const Result<RingDescription> readable = decode_ring_description(encoded);
+  if (!readable.ok()) return done(readable.status());
   Outbox<RingChosen> outbox;
-  Status status = register_.propose(encode_ring_description(next), std::string(kRingKey), outbox);
+  Status status = register_.propose(encoded, std::string(kRingKey), outbox);
   if (!status.ok()) return done(std::move(status));
   for (const MetaRecord& record : outbox.meta_records()) store_.stage(record);
   ring_change_ = {store_.open_batch(), std::move(outbox.envelopes().front().message), std::move(done)};
@@ -173,11 +228,7 @@ void Life::change_ring(RingDescription next, std::function<void(Status)> done) {
 void Life::on_ring_chosen(const RingChosen& chosen) {
   register_.on(chosen);
   Result<RingDescription> description = decode_ring_description(chosen.description);
-  if (!description.ok()) {
-    environment_.log.error(
-        "node", cat("the ring of epoch ", chosen.epoch, " can't be read: ", description.status().message()));
-    return;
-  }
+  CHECK(description.ok());  // as it was before it was proposed
   auto ring = std::make_unique<Ring>(std::move(*description), settings_.token);
   coordinator_.set_ring(*ring);
   ring_ = std::move(ring);
@@ -186,23 +237,32 @@ void Life::on_ring_chosen(const RingChosen& chosen) {
 
 void Life::on_tick(Time now) {
   MessageOutbox outbox;
-  coordinator_.tick(now, outbox);
+  coordinator_.tick(now, environment_.clock.wall_now(), outbox);
   perform(outbox);
+  if (!reads_waiting_.empty() && now >= reads_waiting_.front().deadline) start_reads();
 }
 
-void Life::flush(std::function<void()> done) {
+void Life::flush(std::function<void(Status)> done) {
   auto status = std::make_shared<Status>();
   run_off_loop(
       Lane::kCommit, [status](Engine& engine) { *status = engine.flush(); },
-      [this, status, done = std::move(done)] {
-        if (!status->ok()) environment_.log.error("storage", cat("not flushed: ", status->message()));
-        done();
-      });
+      [status, done = std::move(done)] { done(std::move(*status)); });
+}
+
+void Life::measure_disk(std::function<void(DiskSpace)> done) {
+  auto space = std::make_shared<DiskSpace>();
+  run_off_loop(
+      Lane::kRead,
+      [space](Engine& engine) {
+        *space = {engine.disk_free_bytes(), engine.disk_size_bytes()};
+      },
+      [space, done = std::move(done)] { done(*space); });
 }
 
 void Life::fail_all(const Status& why) {
   failed_ = true;
   waiting_.clear();
+  reads_waiting_.clear();
   MessageOutbox outbox;
   coordinator_.fail_all(why, environment_.clock.now(), outbox);
   for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {

@@ -9,6 +9,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <variant>
 
 #include "gossip/epoch_register.h"
 #include "node/environment.h"
@@ -62,7 +64,16 @@ class Life {
   void fail_all(const Status& why);
 
   // Everything written so far is put into tables and synced; buffered writes too. For a clean end.
-  void flush(std::function<void()> done);
+  void flush(std::function<void(Status)> done);
+
+  struct DiskSpace {
+    uint64_t free_bytes = 0;
+    uint64_t size_bytes = 0;
+  };
+  void measure_disk(std::function<void(DiskSpace)> done);
+
+  // What the store holds for its disk.
+  size_t backlog_bytes() const { return store_.staged_bytes() + replica_.latched_bytes(); }
 
   // The engine goes off the loop to be closed. Only when !off_loop(); the life is over.
   std::unique_ptr<Engine> release_engine() { return std::move(engine_); }
@@ -84,12 +95,20 @@ class Life {
   void dispatch(Message message);
   void run_ready();
   void on_message(StampPut put, MessageOutbox& outbox);
-  void on_message(StampPutAck ack, MessageOutbox& outbox);
+  void on_message(const StampPutAck& ack, MessageOutbox& outbox);
   void on_message(ReplicaGet get, MessageOutbox& outbox);
   void on_message(ReplicaGetReply reply, MessageOutbox& outbox);
   void on_message(ReadRecord read, MessageOutbox& outbox);
   void on_message(ReadSlice read, MessageOutbox& outbox);
-  void on_message(ClientAnswer answer, MessageOutbox& outbox);
+  void on_message(const ClientAnswer& answer, MessageOutbox& outbox);
+  void wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read);
+  void start_reads();
+  void start_read(ReadRecord read);
+  void start_read(ReadSlice read);
+  void pass_over(const ReadRecord& read);
+  void pass_over(const ReadSlice& read);
+  void on_read(RecordRead read);
+  void on_read(SliceRead read);
   // `then` runs on the loop afterwards, unless this life is gone by then.
   void run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then);
   void on_committed(const Commit& commit, Status status);
@@ -111,6 +130,12 @@ class Life {
   bool running_ = false;
   std::deque<Waiting> waiting_;  // for their batch, in order
   bool commit_under_way_ = false;
+  struct WaitingRead {
+    Time deadline;
+    std::variant<ReadRecord, ReadSlice> read;
+  };
+  std::deque<WaitingRead> reads_waiting_;
+  size_t reads_under_way_ = 0;
   size_t off_loop_ = 0;  // jobs that use the engine now
   bool failed_ = false;
   struct RingChange {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Duration kReopenPause = std::chrono::seconds(1);
 constexpr Duration kDiskCheckPause = std::chrono::seconds(1);
+constexpr Duration kDoorCheckPause = std::chrono::seconds(1);
 constexpr uint64_t kDiskReserveBytesMax = uint64_t{1} << 30;
 constexpr uint64_t kDiskReserveShare = 20;  // a twentieth of the disk
 
@@ -28,7 +29,7 @@ Node::Node(Environment environment, Settings settings)
     : environment_(std::move(environment)),
       settings_(std::move(settings)),
       door_(
-          environment_.transport, environment_.log, [this] { return welcome(); },
+          environment_.transport, environment_.clock, environment_.log, [this] { return welcome(); },
           [this](Requester requester, ClientRequest request) { on_request(requester, std::move(request)); }),
       alive_(std::make_shared<bool>(true)) {}
 
@@ -47,6 +48,7 @@ void Node::open() {
   std::shared_ptr<Engine> old = life_ == nullptr ? nullptr : life_->release_engine();
   life_.reset();
   failing_ = false;
+  disk_check_under_way_ = false;  // its answer goes with its life
   environment_.executor.run(
       Lane::kCommit,
       [this, old = std::move(old), boot = next_boot_, opened]() mutable {
@@ -102,6 +104,10 @@ void Node::on_tick(Time now) {
   if (serving()) life_->on_tick(now);
   if (!ready_) reopen_when_quiet(now);
   if (now >= disk_checked_at_ + kDiskCheckPause) check_disk();
+  if (now >= door_checked_at_ + kDoorCheckPause) {
+    door_checked_at_ = now;
+    door_.on_tick(now);
+  }
   finish_stopping(now);
 }
 
@@ -112,7 +118,11 @@ void Node::on_turn_end() {
 void Node::check_disk() {
   if (!serving() || stopping_ || disk_check_under_way_) return;
   disk_checked_at_ = environment_.clock.now();
-  on_disk_checked(life_->engine().disk_free_bytes(), life_->engine().disk_size_bytes());
+  disk_check_under_way_ = true;
+  life_->measure_disk([this](Life::DiskSpace space) {
+    disk_check_under_way_ = false;
+    if (serving()) on_disk_checked(space.free_bytes, space.size_bytes);
+  });
 }
 
 void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
@@ -133,7 +143,7 @@ void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
   }
 }
 
-void Node::stop(Duration patience, std::function<void()> done) {
+void Node::stop(Duration patience, std::function<void(Status)> done) {
   stopping_ = Stopping{environment_.clock.now() + patience, std::move(done)};
 }
 
@@ -144,16 +154,21 @@ void Node::finish_stopping(Time now) {
   if (!quiet && now < stopping_->until) return;
   if (serves && !quiet) life_->fail_all(unavailable(cat(settings_.identity.name, " is stopping")));
   if (opening_ || (life_ != nullptr && life_->off_loop())) return;
-  if (!serves || !quiet) return end_stopping();
+  if (!serves || !quiet) {
+    return end_stopping(
+        unavailable(cat("not everything was written in time, or the disk failed (", failure_, ")")));
+  }
   stopping_->step = Stopping::Step::kFlushing;
-  life_->flush([this] { end_stopping(); });
+  life_->flush([this](Status status) { end_stopping(std::move(status)); });
 }
 
-void Node::end_stopping() {
+void Node::end_stopping(Status status) {
   door_.close_all();
-  const std::function<void()> done = std::exchange(stopping_->done, nullptr);
+  if (!status.ok())
+    environment_.log.error("storage", cat("stopped without a last flush: ", status.message()));
+  const std::function<void(Status)> done = std::exchange(stopping_->done, nullptr);
   stopping_->step = Stopping::Step::kEnded;
-  done();
+  done(std::move(status));
 }
 
 std::string Node::why_not_serving() const {
@@ -178,7 +193,8 @@ template <class Request>
 void Node::route(const Requester& requester, Request request, Duration timeout) {
   if constexpr (kOfCoordinator<Request>) {
     const Time now = environment_.clock.now();
-    life_->on_request({requester, now + timeout, now, environment_.clock.wall_now()}, std::move(request));
+    life_->on_request({requester, now + timeout, now, environment_.clock.wall_now(), life_->backlog_bytes()},
+                      std::move(request));
   } else {
     serve(requester, request);
   }
@@ -248,12 +264,14 @@ void Node::answer(const Requester& requester, Status status, ClientReply::Body b
   door_.answer(requester, reply);
 }
 
-Welcome Node::welcome() const {
-  return {.protocol = kProtocolVersion,
-          .cluster = settings_.identity.cluster,
-          .node = settings_.identity.node,
-          .name = settings_.identity.name,
-          .boot = life_ == nullptr ? next_boot_ : life_->boot()};
+Result<Welcome> Node::welcome() const {
+  // A boot that has failed, or isn't there yet, must not be taken for the one that a client's puts go to.
+  if (!serving()) return unavailable(why_not_serving());
+  return Welcome{.protocol = kProtocolVersion,
+                 .cluster = settings_.identity.cluster,
+                 .node = settings_.identity.node,
+                 .name = settings_.identity.name,
+                 .boot = life_->boot()};
 }
 
 }  // namespace ringkv

@@ -36,7 +36,7 @@ class Node final : public LoopHandler {
 
   // Takes no more requests, finishes what was accepted (for at most `patience`), then calls `done`: nothing
   // runs off the loop any more and all that was acknowledged is on disk.
-  void stop(Duration patience, std::function<void()> done);
+  void stop(Duration patience, std::function<void(Status)> done);
 
   // A request of this process.
   void call(ClientRequest request, std::function<void(ClientReply)> done) {
@@ -60,7 +60,7 @@ class Node final : public LoopHandler {
   void check_disk();
   void on_disk_checked(uint64_t free_bytes, uint64_t size_bytes);
   void finish_stopping(Time now);
-  void end_stopping();
+  void end_stopping(Status status);
 
   void on_request(Requester requester, ClientRequest request);
   template <class Request>
@@ -73,7 +73,7 @@ class Node final : public LoopHandler {
   void serve(const Requester& requester, const ClientChangeBucket& request);
   void change_ring(const Requester& requester, Result<RingDescription> next);
   void answer(const Requester& requester, Status status, ClientReply::Body body = {});
-  Welcome welcome() const;
+  Result<Welcome> welcome() const;
   std::string why_not_serving() const;
 
   Environment environment_;
@@ -92,11 +92,12 @@ class Node final : public LoopHandler {
     enum class Step : uint8_t { kFinishing, kFlushing, kEnded };
 
     Time until;
-    std::function<void()> done;
+    std::function<void(Status)> done;
     Step step = Step::kFinishing;  // what was accepted; then what was written
   };
   std::optional<Stopping> stopping_;
 
+  Time door_checked_at_{};
   Time disk_checked_at_{};
   bool disk_check_under_way_ = false;
   uint64_t disk_free_bytes_ = 0;

@@ -10,7 +10,8 @@ namespace ringkv {
 namespace {
 
 Duration timeout_from(std::chrono::milliseconds timeout) {
-  return std::min<std::chrono::milliseconds>(timeout, std::chrono::hours(24));  // no overflow
+  using std::chrono::milliseconds;
+  return std::clamp<milliseconds>(timeout, milliseconds(0), std::chrono::hours(24));  // no overflow
 }
 
 Result<ClientRequest> put_request(std::string_view key, std::string_view value, const PutOptions& options) {

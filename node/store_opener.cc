@@ -30,7 +30,15 @@ Status check_founding(const Identity& identity, const Founding& founding) {
 Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, const Founding& founding) {
   Result<std::string> encoded = read_ring(engine);
   if (!encoded.ok()) return encoded.status();
-  if (!encoded->empty()) return decode_ring_description(*encoded);
+  if (!encoded->empty()) {
+    Result<RingDescription> ring = decode_ring_description(*encoded);
+    if (!ring.ok()) return ring;
+    const bool fits = ring->cluster == identity.cluster && ring->find_member(identity.node) != nullptr;
+    if (fits) return ring;
+    return corruption(cat("the ring in db/ is of cluster ", hex(ring->cluster.value),
+                          " and doesn't have node ", display_key(identity.name), " of IDENTITY (cluster ",
+                          hex(identity.cluster.value), "): they are not of one data directory"));
+  }
   if (!founding.bootstrap) {
     return invalid_argument(
         "there is no data here yet: --bootstrap founds a cluster, --dev starts a single node to try things "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace ringkv {
@@ -98,6 +99,7 @@ Result<RingDescription> with_new_bucket(RingDescription ring, const BucketInfo& 
     return invalid_argument(cat("--conflict is siblings or lww, not ", display_key(bucket.conflict)));
   }
   if (Status status = check_quorums(ring, bucket.r, bucket.w); !status.ok()) return status;
+  if (Status status = check_ttl(bucket.ttl_ms); !status.ok()) return status;
   const BucketDescription made{
       .name = bucket.name,
       .conflict = bucket.conflict == "lww" ? BucketConflict::kLastWriterWins : BucketConflict::kSiblings,
@@ -123,6 +125,7 @@ Result<RingDescription> with_changed_bucket(RingDescription ring, std::string_vi
   bucket->ttl_ms = change.ttl_ms.value_or(bucket->ttl_ms);
   if (Status status = check_quorums(ring, bucket->read_quorum, bucket->write_quorum); !status.ok())
     return status;
+  if (Status status = check_ttl(bucket->ttl_ms); !status.ok()) return status;
   return ring;
 }
 

@@ -27,7 +27,8 @@ class Db : public Store {
   virtual std::string client_address() const = 0;  // with the real port; empty without that door
   virtual uint64_t epoch() const = 0;
 
-  // Finishes what was accepted, refuses what comes, closes. The destructor does the same.
+  // Finishes what was accepted, refuses what comes, flushes and closes. Not OK: something was not flushed;
+  // what was acknowledged as synced is on disk all the same. The destructor does the same.
   virtual Status close() = 0;
 };
 

@@ -114,7 +114,7 @@ void SimulatedNode::stop() {
   world_.trace.add(world_.events.now(), name(), "is asked to stop");
   process_->stopping = true;
   host_.stop_listening();
-  process_->node.stop(kStopPatience, [this] { process_->stopped = true; });
+  process_->node.stop(kStopPatience, [this](const Status&) { process_->stopped = true; });
 }
 
 void SimulatedNode::fail_disk(DiskCall call, uint64_t nth, DiskError error) {
