@@ -62,7 +62,7 @@ std::vector<Row> measure_all(const Lab& lab, uint32_t virtual_nodes, Progress& p
 
 Table table_of(const Lab& lab, uint32_t virtual_nodes, const std::vector<Row>& rows) {
   Table table{.name = cat("vnodes_", virtual_nodes),
-              .title = cat("Bounded loads, ", virtual_nodes, " virtual nodes a node"),
+              .title = cat("Bounded loads; virtual nodes per node: ", virtual_nodes),
               .columns = {"bound", "cap", "most", "max_over_mean", "spilled", "spilled_percent",
                           "moved_on_add", "moved_percent", "ideal_percent", "needless"},
               .rows = {},
@@ -82,10 +82,12 @@ Table table_of(const Lab& lab, uint32_t virtual_nodes, const std::vector<Row>& r
 
 // Loads in descending order, so that the flat top of a bound is seen.
 LineChart chart(const Lab& lab, uint32_t virtual_nodes, const std::vector<Row>& rows) {
-  LineChart chart{.title = cat("Load by node, fullest first, ", virtual_nodes, " virtual nodes a node"),
+  LineChart chart{.title = cat("Load by node, fullest first; virtual nodes per node: ", virtual_nodes),
                   .x_label = "node, in order of load",
                   .y_label = "keys",
-                  .series = {}};
+                  .series = {{.name = "average", .points = {}, .theory = true}}};
+  const double mean = rows.front().load.mean();
+  chart.series.front().points = {{1, mean}, {lab.nodes, mean}};
   for (const Row& row : rows) {
     std::vector<uint64_t> loads = row.load.keys;
     std::sort(loads.rbegin(), loads.rend());
@@ -94,9 +96,6 @@ LineChart chart(const Lab& lab, uint32_t virtual_nodes, const std::vector<Row>& 
       series.points.emplace_back(static_cast<double>(i + 1), static_cast<double>(loads[i]));
     chart.series.push_back(std::move(series));
   }
-  LineChart::Series mean{.name = "average"};
-  mean.points = {{1, rows.front().load.mean()}, {lab.nodes, rows.front().load.mean()}};
-  chart.series.push_back(std::move(mean));
   return chart;
 }
 

@@ -101,8 +101,8 @@ void Canvas::bar(const Box& box, size_t colour, std::string_view tooltip) {
 }
 
 void Canvas::polyline(const std::string& points, size_t colour, bool dashed) {
-  body_ << "<polyline class=\"s" << colour % kColours << (dashed ? " dashed" : "") << "\" points=\"" << points
-        << "\"/>\n";
+  body_ << "<polyline class=\"" << (colour == kInk ? "reference" : cat("s", colour % kColours))
+        << (dashed ? " dashed" : "") << "\" points=\"" << points << "\"/>\n";
 }
 
 void Canvas::sector(const Sector& sector, size_t colour, std::string_view tooltip) {

@@ -25,6 +25,9 @@ struct Box {
 // How many colours series have before they come again.
 inline constexpr size_t kColours = 10;
 
+// The text's own colour, for lines that belong to no series.
+inline constexpr size_t kInk = 1000;
+
 class Canvas {
  public:
   enum class Anchor { kStart, kMiddle, kEnd };

@@ -34,7 +34,8 @@ struct LineChart {
   struct Series {
     std::string name;
     std::vector<std::pair<double, double>> points;
-    bool theory = false;  // dashed, without marks, in the colour of the series before it
+    // Dashed, without marks, in the colour of the series before it; the first series in the text's colour.
+    bool theory = false;
   };
 
   std::string title;

@@ -192,14 +192,14 @@ LineChart movement_chart(const Lab& lab, const std::vector<Group>& groups) {
   for (const Group& group : groups) {
     if (group.weighted) continue;
     if (chart.series.empty()) {
-      for (const Measured& measured : group.schemes) chart.series.push_back({.name = measured.scheme});
       chart.series.push_back({.name = "ideal 1/(N+1)", .theory = true});
+      for (const Measured& measured : group.schemes) chart.series.push_back({.name = measured.scheme});
     }
     for (size_t i = 0; i < group.schemes.size(); ++i) {
       const double moved = lab.share(group.schemes[i].on_add.moved);
-      if (moved > 0) chart.series[i].points.emplace_back(group.nodes, moved);
+      if (moved > 0) chart.series[i + 1].points.emplace_back(group.nodes, moved);
     }
-    chart.series.back().points.emplace_back(group.nodes, 100.0 / (group.nodes + 1));
+    chart.series.front().points.emplace_back(group.nodes, 100.0 / (group.nodes + 1));
   }
   return chart;
 }

@@ -3,7 +3,9 @@
 namespace ringkv::ringlab {
 
 void Progress::step(const std::string& what) {
-  if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::seconds(1)) return;
+  last_ = now;
   out_ << "ringlab: " << what << std::endl;
 }
 

@@ -24,7 +24,7 @@ struct Settings {
   Hash hash_or(std::string_view published) const { return hash ? *hash : hash_named(published); }
 };
 
-// Says what is under way, once an experiment has taken a second.
+// Says what is under way, once an experiment has taken a second, and at most once a second.
 class Progress {
  public:
   explicit Progress(std::ostream& out) : out_(out) {}
@@ -32,7 +32,7 @@ class Progress {
 
  private:
   std::ostream& out_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 struct Experiment {

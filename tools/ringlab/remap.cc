@@ -41,14 +41,14 @@ Table moved_table(const std::vector<Moved>& all) {
   Table table{.name = "moved",
               .title = "Keys that move, per cent",
               .columns = {"nodes_before", "nodes_after", "modulo_percent", "modulo_theory_percent",
-                          "ring_percent", "ring_theory_percent", "ring_gb_of_1_tb"},
+                          "ring_percent", "ring_theory_percent", "ring_gb_of_1_tb", "theory_gb_of_1_tb"},
               .rows = {},
               .notes = {}};
   for (const Moved& moved : all) {
     table.rows.push_back({count_cell(moved.step.from), count_cell(moved.step.to),
                           number_cell(moved.modulo, 2), number_cell(moved.step.modulo_theory(), 2),
                           number_cell(moved.ring, 2), number_cell(moved.step.ring_theory(), 2),
-                          number_cell(10 * moved.ring, 1)});
+                          number_cell(10 * moved.ring, 1), number_cell(10 * moved.step.ring_theory(), 1)});
   }
   table.notes.push_back(
       "What the ring moves is the newcomer's or the leaver's own arcs: above or below theory as those are.");

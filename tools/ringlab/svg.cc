@@ -146,12 +146,16 @@ struct Extent {
   }
 };
 
-// A theory has the colour of the series before it.
 std::vector<size_t> colours_of(const LineChart& chart) {
   std::vector<size_t> colours;
   size_t next = 0;
-  for (const LineChart::Series& series : chart.series)
-    colours.push_back(series.theory && next > 0 ? next - 1 : next++);
+  for (const LineChart::Series& series : chart.series) {
+    if (series.theory) {
+      colours.push_back(next == 0 ? kInk : next - 1);
+    } else {
+      colours.push_back(next++);
+    }
+  }
   return colours;
 }
 
@@ -227,7 +231,7 @@ std::string to_svg(const std::vector<Chart>& charts) {
   double bottom = kMargin;
   for (const Chart& chart : charts)
     bottom = std::visit([&](const auto& one) { return draw(canvas, bottom, one); }, chart) + kMargin;
-  return canvas.document(kWidth, bottom);
+  return canvas.document(kWidth, std::ceil(bottom));
 }
 
 }  // namespace ringkv::ringlab
