@@ -63,6 +63,17 @@ TEST(Svg, TheoryIsDashed) {
   EXPECT_EQ(count(svg, "<circle"), 2U);
 }
 
+TEST(Svg, ALogarithmicChartLeavesZeroOut) {
+  const std::string svg = to_svg({LineChart{.title = "t",
+                                            .x_label = "x",
+                                            .y_label = "y",
+                                            .log_x = true,
+                                            .log_y = true,
+                                            .series = {{.name = "nothing moved", .points = {{1, 0}}}}}});
+  EXPECT_EQ(count(svg, "<circle"), 0U);
+  EXPECT_EQ(count(svg, "inf") + count(svg, "nan"), 0U);
+}
+
 TEST(Svg, AnArcAcrossTheTopIsDrawnWhole) {
   RingChart chart{.title = "ring", .nodes = {"a", "b"}, .circles = {{.title = "V = 1", .arcs = {}}}};
   chart.circles[0].arcs = {{.begin = 0.75, .end = 0.25, .node = 0}, {.begin = 0.25, .end = 0.75, .node = 1}};

@@ -196,8 +196,7 @@ LineChart movement_chart(const Lab& lab, const std::vector<Group>& groups) {
       for (const Measured& measured : group.schemes) chart.series.push_back({.name = measured.scheme});
     }
     for (size_t i = 0; i < group.schemes.size(); ++i) {
-      const double moved = lab.share(group.schemes[i].on_add.moved);
-      if (moved > 0) chart.series[i + 1].points.emplace_back(group.nodes, moved);
+      chart.series[i + 1].points.emplace_back(group.nodes, lab.share(group.schemes[i].on_add.moved));
     }
     chart.series.front().points.emplace_back(group.nodes, 100.0 / (group.nodes + 1));
   }

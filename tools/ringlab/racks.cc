@@ -62,13 +62,17 @@ void check_list(Tally& tally, const Cluster& cluster, const std::vector<uint32_t
   tally.wrong_racks += racks.size() == cluster.racks_in_list() ? 0 : 1;
 }
 
-RackRounds rounds_of(const Cluster& cluster) {
-  RackRounds::Nodes nodes;
-  for (uint32_t i = 0; i < cluster.nodes; ++i) {
-    nodes.rack_of.push_back(cluster.rack_of(i));
-    nodes.on_ring.push_back(true);
-  }
+RackRounds rounds_of(const Cluster& cluster, const std::vector<bool>& on_ring) {
+  RackRounds::Nodes nodes{.rack_of = {}, .on_ring = on_ring};
+  for (uint32_t i = 0; i < cluster.nodes; ++i) nodes.rack_of.push_back(cluster.rack_of(i));
   return {nodes, cluster.copies};
+}
+
+// A node with few virtual nodes may own no partition of the hashed table; then no list has it.
+std::vector<bool> owning(const OwnerTable& owners, uint32_t nodes) {
+  std::vector<bool> owning(nodes, false);
+  for (const uint16_t owner : owners) owning[owner] = true;
+  return owning;
 }
 
 // Two digits at least, so that order of name is order of number.
@@ -85,7 +89,7 @@ Tally check_table(const Cluster& cluster, PlacerKind placer, uint32_t virtual_no
   const std::vector<uint16_t> lists = preference_lists(owners, members, cluster.copies);
   const size_t size = lists.size() / kPartitions;
   Tally tally{.clusters = 1};
-  RackRounds rounds = rounds_of(cluster);
+  RackRounds rounds = rounds_of(cluster, owning(owners, cluster.nodes));
   for (Partition partition = 0; partition < kPartitions; ++partition) {
     const auto begin = lists.begin() + static_cast<std::ptrdiff_t>(partition * size);
     check_list(tally, cluster, {begin, begin + static_cast<std::ptrdiff_t>(size)});
@@ -100,7 +104,7 @@ Tally check_ring(const Cluster& cluster, uint32_t virtual_nodes, const KeySet& k
   for (uint32_t i = 0; i < cluster.nodes; ++i) nodes.push_back({.number = i, .name = node_name(i)});
   const VirtualNodeRing ring = ring_of(nodes, virtual_nodes, keys.hash);
   Tally tally{.clusters = 1};
-  RackRounds rounds = rounds_of(cluster);
+  RackRounds rounds = rounds_of(cluster, std::vector<bool>(cluster.nodes, true));
   const auto check = [&](uint64_t hash) {
     const size_t start = ring.first_at_or_after(hash);
     const size_t steps = rounds.walk(start, ring.size(), [&](size_t place) { return ring.node_at(place); });

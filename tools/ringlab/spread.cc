@@ -95,7 +95,7 @@ LineChart line_chart(uint32_t nodes, const std::vector<Measured>& all) {
                              {.name = "law 1/sqrt(V)", .theory = true}}};
   for (const Measured& one : all) {
     const double x = one.virtual_nodes;
-    if (one.load.most > one.load.fewest) chart.series[0].points.emplace_back(x, one.spread_percent());
+    chart.series[0].points.emplace_back(x, one.spread_percent());
     chart.series[1].points.emplace_back(x, 100 * one.arc_deviation);
     chart.series[2].points.emplace_back(x, 100 / std::sqrt(x));
   }

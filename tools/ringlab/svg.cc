@@ -132,17 +132,21 @@ double draw(Canvas& canvas, double top, const BarChart& chart) {
 
 // --- lines
 
+// What one axis of a chart shows.
 struct Extent {
+  bool logarithmic = false;
   double least = INFINITY;
   double greatest = 0;
 
+  bool shows(double value) const { return std::isfinite(value) && (value > 0 || !logarithmic); }
   void add(double value) {
-    if (!std::isfinite(value)) return;
+    if (!shows(value)) return;
     least = std::min(least, value);
     greatest = std::max(greatest, value);
   }
-  Axis axis(bool logarithmic) const {
-    return logarithmic ? Axis::logarithmic(least, greatest) : Axis::linear(greatest);
+  Axis axis() const {
+    if (!logarithmic) return Axis::linear(greatest);
+    return greatest > 0 ? Axis::logarithmic(least, greatest) : Axis::logarithmic(1, 10);
   }
 };
 
@@ -162,8 +166,8 @@ std::vector<size_t> colours_of(const LineChart& chart) {
 double draw(Canvas& canvas, double top, const LineChart& chart) {
   const std::vector<size_t> colours = colours_of(chart);
   std::vector<LegendEntry> legend;
-  Extent x_extent;
-  Extent y_extent;
+  Extent x_extent{.logarithmic = chart.log_x};
+  Extent y_extent{.logarithmic = chart.log_y};
   for (size_t i = 0; i < chart.series.size(); ++i) {
     legend.push_back({.name = chart.series[i].name, .colour = colours[i], .dashed = chart.series[i].theory});
     for (const auto& [x, y] : chart.series[i].points) {
@@ -171,8 +175,8 @@ double draw(Canvas& canvas, double top, const LineChart& chart) {
       y_extent.add(y);
     }
   }
-  const Axis x_axis = x_extent.axis(chart.log_x);
-  const Axis y_axis = y_extent.axis(chart.log_y);
+  const Axis x_axis = x_extent.axis();
+  const Axis y_axis = y_extent.axis();
   const Box plot = begin_plot(canvas, top, chart.title, legend);
   draw_y_axis(canvas, plot, y_axis, chart.y_label);
   for (const double mark : x_axis.marks()) {
@@ -183,7 +187,7 @@ double draw(Canvas& canvas, double top, const LineChart& chart) {
   for (size_t i = 0; i < chart.series.size(); ++i) {
     std::string points;
     for (const auto& [x, y] : chart.series[i].points) {
-      if (!std::isfinite(y)) continue;
+      if (!x_extent.shows(x) || !y_extent.shows(y)) continue;
       const Point at{plot.left + x_axis.part(x) * plot.width, plot.bottom() - y_axis.part(y) * plot.height};
       points += cat(points.empty() ? "" : " ", coordinate(at.x), ",", coordinate(at.y));
       if (!chart.series[i].theory && chart.series[i].points.size() <= 30) canvas.dot(at, colours[i]);
