@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -117,6 +119,8 @@ class Peer final : public Db {
     runtime_.start(*node_);
     started_ = true;
     Status status = ready.get_future().get();
+    if (status.ok() && !identity_.founded) status = directory_->mark_founded();
+    founded_ = true;
     const std::lock_guard lock(mutex_);
     serves_ = status.ok();
     return status;
@@ -191,14 +195,18 @@ class Peer final : public Db {
   }
 
   Environment environment(const Options& options) {
-    const RocksdbOptions engine{.path = directory_->db_path(),
-                                .memory_bytes = options.memory_bytes - options.memory_bytes / kCacheShare};
+    RocksdbOptions engine{.path = directory_->db_path(),
+                          .memory_bytes = options.memory_bytes - options.memory_bytes / kCacheShare,
+                          .may_create = true};
     return {.clock = runtime_,
             .transport = runtime_.transport(),
             .executor = runtime_,
             .random = random_,
             .log = log_,
-            .open_engine = [engine] { return open_rocksdb(engine); }};
+            .open_engine = [this, engine]() mutable {
+              engine.may_create = !founded_;
+              return open_rocksdb(engine);
+            }};
   }
 
   Node::Settings settings(const Options& options) {
@@ -207,7 +215,8 @@ class Peer final : public Db {
             .life = {.durability = options.durability,
                      .cache_bytes = options.memory_bytes / kCacheShare,
                      .token = &token_of},
-            .disk_reserve_bytes = options.disk_reserve_bytes};
+            .disk_reserve_bytes = options.disk_reserve_bytes,
+            .write_buffer_bytes = options.memory_bytes / 2};
   }
 
   CallbackLog log_;
@@ -215,6 +224,7 @@ class Peer final : public Db {
   std::unique_ptr<DataDirectory> directory_;  // outlives the engine: holds the lock
   const Identity identity_;
   OperationIds operations_{random_.next()};
+  std::atomic<bool> founded_ = identity_.founded;  // from then on db/ is never made anew
   mutable AsioRuntime runtime_;
   std::unique_ptr<Node> node_;
   std::string client_address_;

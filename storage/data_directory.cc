@@ -4,6 +4,7 @@
 //   disk 0123456789abcdef
 //   cluster 0123456789abcdef
 //   name n1
+//   founded yes                or no: db/ holds no ring yet
 //   check 0123456789abcdef     the first 8 bytes of SHA-1 over the lines before it
 #include "storage/data_directory.h"
 
@@ -152,7 +153,8 @@ std::string check_of(std::string_view lines) { return hex(token_of(sha1_of(lines
 
 std::string encode(const Identity& identity) {
   const std::string lines = cat("node ", hex(identity.node.value), "\ndisk ", hex(identity.disk.value),
-                                "\ncluster ", hex(identity.cluster.value), "\nname ", identity.name, "\n");
+                                "\ncluster ", hex(identity.cluster.value), "\nname ", identity.name,
+                                "\nfounded ", identity.founded ? "yes" : "no", "\n");
   return cat(lines, "check ", check_of(lines), "\n");
 }
 
@@ -172,6 +174,7 @@ std::optional<Identity> decode(std::string_view text) {
   identity.disk.value = from_hex(take_line(text, "disk")).value_or(0);
   identity.cluster.value = from_hex(take_line(text, "cluster")).value_or(0);
   identity.name = take_line(text, "name");
+  identity.founded = take_line(text, "founded") == "yes";
   // Only what we would write is right, to the byte.
   if (!identity.node || encode(identity) != all) return std::nullopt;
   return identity;
@@ -223,6 +226,14 @@ Status DataDirectory::write_identity(const Identity& identity) {
   if (!status.ok()) return status;
   identity_ = identity;
   return {};
+}
+
+Status DataDirectory::mark_founded() {
+  Identity founded = identity_;
+  founded.founded = true;
+  const Status status = write_file(path_ / "IDENTITY", encode(founded));
+  if (status.ok()) identity_ = founded;
+  return status;
 }
 
 }  // namespace ringkv

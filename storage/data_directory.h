@@ -27,6 +27,7 @@ struct Identity {
   DiskId disk;
   ClusterId cluster;
   std::string name;
+  bool founded = false;  // db/ holds a ring since then: a start that finds none has lost its data
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
@@ -48,6 +49,9 @@ class DataDirectory {
 
   // Once, at the first start; written to a temporary name, synced, renamed, the directory synced.
   Status write_identity(const Identity& identity);
+
+  // Once the ring is in db/: from then on db/ is never made anew.
+  Status mark_founded();
 
   std::filesystem::path db_path() const { return path_ / "db"; }
   std::filesystem::path log_path() const { return path_ / "log"; }

@@ -218,9 +218,25 @@ rocksdb::Status open_database(const RocksdbOptions& options, const RocksdbTuning
   return status;
 }
 
+// A database without CURRENT is none to RocksDB: it would make a new one and delete the files of the old.
+Status check_presence(const RocksdbOptions& options) {
+  std::error_code error;
+  if (std::filesystem::exists(options.path / "CURRENT", error)) return {};
+  bool remains = !options.may_create;
+  for (const auto& entry : std::filesystem::directory_iterator(options.path, error)) {
+    const std::string extension = entry.path().extension().string();
+    remains = remains || extension == ".sst" || extension == ".log";
+  }
+  if (!remains) return {};
+  return corruption(cat("opening ", options.path.string(),
+                        ": its CURRENT file is gone, and with it the data: restore ",
+                        options.path.parent_path().string(), " from a copy, or move it away to begin anew"));
+}
+
 }  // namespace
 
 Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& options) {
+  if (Status status = check_presence(options); !status.ok()) return status;
   const RocksdbTuning tuning = tune_rocksdb(env, options);
   OpenDatabase open;
   // The strictest mode refuses torn tails too, so that nothing RocksDB would tolerate goes by unseen; only

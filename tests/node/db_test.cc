@@ -127,6 +127,29 @@ TEST(Db, AfterCloseEveryCallIsRefused) {
   EXPECT_TRUE(Db::open(options_in(directory)).ok());
 }
 
+TEST(Db, LostDataAreNeverReplacedByAnEmptyStore) {
+  const TempDirectory directory;
+  ASSERT_TRUE(Db::open(options_in(directory)).ok());
+  const std::filesystem::path data = options_in(directory).data_directory;
+  std::filesystem::rename(data / "db", data / "elsewhere");
+  EXPECT_EQ(Db::open(options_in(directory)).status().code(), StatusCode::kCorruption);
+  std::filesystem::rename(data / "elsewhere", data / "db");
+  EXPECT_TRUE(Db::open(options_in(directory)).ok());
+
+  std::filesystem::rename(data / "IDENTITY", data / "elsewhere");
+  EXPECT_EQ(Db::open(options_in(directory)).status().code(), StatusCode::kCorruption);
+}
+
+TEST(Db, AStartThatIsRefusedBindsTheDirectoryToNothing) {
+  const TempDirectory directory;
+  Options wrong = options_in(directory);
+  wrong.partitions = 1000;
+  ASSERT_FALSE(Db::open(wrong).ok());
+  Options other = options_in(directory);
+  other.name = "n2";
+  EXPECT_TRUE(Db::open(other).ok());
+}
+
 // Row B95: peers that start in the same moment never share an actor.
 TEST(Db, PeersThatStartTogetherHaveActorsOfTheirOwn) {
   const TempDirectory directory;

@@ -262,5 +262,34 @@ TEST(RocksdbEngine, RefusesADirectoryThatIsOpenAlready) {
   EXPECT_NE(second.status().message().find(directory.path().string()), std::string::npos);
 }
 
+// RocksDB itself would make a new database there and delete the old one's files.
+TEST(RocksdbEngine, ADatabaseThatHasLostItsCurrentFileIsRefusedAndItsFilesStay) {
+  const TempDirectory directory;
+  const RocksdbOptions options{.path = directory.path() / "db", .memory_bytes = 32U << 20};
+  {
+    auto opened = open_rocksdb(options);
+    ASSERT_TRUE(opened.ok());
+    auto batch = opened->engine->new_batch();
+    batch->put(Family::kData, "a", "1");
+    ASSERT_TRUE(opened->engine->write(*batch, true).ok());
+    ASSERT_TRUE(opened->engine->flush().ok());
+  }
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(options.path),
+                         std::filesystem::directory_iterator());
+  };
+  std::filesystem::remove(options.path / "CURRENT");
+  const auto before = files();
+  const auto refused = open_rocksdb(options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kCorruption);
+  EXPECT_EQ(files(), before);
+
+  std::filesystem::remove_all(options.path);
+  EXPECT_EQ(open_rocksdb({.path = options.path, .may_create = false}).status().code(),
+            StatusCode::kCorruption);
+  EXPECT_TRUE(open_rocksdb(options).ok());
+}
+
 }  // namespace
 }  // namespace ringkv
