@@ -14,6 +14,8 @@ constexpr Duration kGreetWithin = std::chrono::seconds(10);
 // A client whose answers pile up past this doesn't read; it is ended, so that memory stays bounded. Room for
 // the largest answer, and for those to requests that were taken before.
 constexpr size_t kUnreadBytesMax = size_t{128} << 20;
+// Of all clients together.
+constexpr size_t kAllUnreadBytesMax = size_t{256} << 20;
 
 }  // namespace
 
@@ -42,17 +44,36 @@ void ClientDoor::answer(const Requester& requester, const ClientReply& reply) {
   const auto connection = connections_.find(requester.connection);
   if (connection == connections_.end()) return;  // hung up meanwhile
   codec_.encode(reply, requester.request, transport_.output(requester.connection));
-  if (transport_.unsent_bytes(requester.connection) <= kUnreadBytesMax) return;
+  if (!reads_too_slowly(requester.connection, connection->second)) return;
   ++statistics_.dropped_slow_readers;
-  log_.warning("node", cat("client ", connection->second.from, " doesn't read its answers: ended at ",
-                           human_bytes(kUnreadBytesMax), " unsent"));
+  log_.warning("node", cat("client ", connection->second.from, " doesn't read its answers: ended with ",
+                           human_bytes(transport_.unsent_bytes(requester.connection)), " unsent"));
   end(requester.connection);
+}
+
+// Memory for answers is bounded for each client and for all together; who is ended is who holds much of it.
+bool ClientDoor::reads_too_slowly(ConnectionId id, Connection& connection) {
+  const size_t unsent = transport_.unsent_bytes(id);
+  unsent_bytes_ += unsent - std::exchange(connection.unsent_bytes, unsent);
+  if (unsent > kUnreadBytesMax) return true;
+  if (unsent <= kUnsentBytesMax || unsent_bytes_ <= kAllUnreadBytesMax) return false;
+  count_unsent();
+  return unsent_bytes_ > kAllUnreadBytesMax;
+}
+
+void ClientDoor::count_unsent() {
+  unsent_bytes_ = 0;
+  for (auto& [id, connection] : connections_) {
+    connection.unsent_bytes = transport_.unsent_bytes(id);
+    unsent_bytes_ += connection.unsent_bytes;
+  }
 }
 
 void ClientDoor::close_all() {
   for (const auto& [id, connection] : connections_) transport_.close(id);
   connections_.clear();
   by_client_.clear();
+  unsent_bytes_ = 0;
   statistics_.connections_now = 0;
 }
 
@@ -92,10 +113,12 @@ bool ClientDoor::on_hello(ConnectionId id, Connection& connection, const Frame& 
   if (!welcome.ok()) return refuse(id, connection, welcome.status()), false;
 
   // What a client sent on a connection that it has given up must not come behind what it repeats on this one.
-  const auto older = by_client_.find(hello->client);
-  if (older != by_client_.end()) end(older->second);
-  by_client_[hello->client] = id;
-  connection.client = hello->client;
+  if (hello->client != 0) {
+    const auto older = by_client_.find(hello->client);
+    if (older != by_client_.end()) end(older->second);
+    by_client_[hello->client] = id;
+    connection.client = hello->client;
+  }
   connection.welcomed = true;
   codec_.encode(*welcome, 0, transport_.output(id));
   return true;
@@ -126,6 +149,7 @@ void ClientDoor::on_closed(ConnectionId id, const Status&) {
   if (connection == connections_.end()) return;
   const auto known = by_client_.find(connection->second.client);
   if (known != by_client_.end() && known->second == id) by_client_.erase(known);
+  unsent_bytes_ -= connection->second.unsent_bytes;
   connections_.erase(connection);
   --statistics_.connections_now;
 }

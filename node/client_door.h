@@ -55,12 +55,15 @@ class ClientDoor final : public TransportHandler {
     Address from;
     Time greet_by;
     bool welcomed = false;
-    uint64_t client = 0;  // as it greeted
+    uint64_t client = 0;      // as it greeted; 0: it gave none
+    size_t unsent_bytes = 0;  // when it was counted last
   };
 
   // True: go on with this connection.
   bool on_hello(ConnectionId id, Connection& connection, const Frame& frame);
   void end(ConnectionId id);
+  bool reads_too_slowly(ConnectionId id, Connection& connection);
+  void count_unsent();
   // False: the connection was ended.
   bool on_frame(ConnectionId id, Connection& connection, const Frame& frame);
   void refuse(ConnectionId id, const Connection& connection, const Status& why);
@@ -75,6 +78,7 @@ class ClientDoor final : public TransportHandler {
   std::unordered_map<uint64_t, ConnectionId> by_client_;
   std::unordered_map<uint64_t, std::function<void(ClientReply)>> calls_;  // from this process, by number
   uint64_t last_call_ = 0;
+  size_t unsent_bytes_ = 0;  // of all connections, as counted last
   Statistics statistics_;
 };
 

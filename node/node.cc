@@ -11,7 +11,7 @@ namespace ringkv {
 namespace {
 
 constexpr Duration kReopenPause = std::chrono::seconds(1);
-constexpr Duration kDiskCheckPause = std::chrono::seconds(1);
+constexpr Duration kDiskCheckPause = std::chrono::milliseconds(100);
 constexpr Duration kDoorCheckPause = std::chrono::seconds(1);
 constexpr uint64_t kDiskReserveBytesMax = uint64_t{1} << 30;
 constexpr uint64_t kDiskReserveShare = 20;  // a twentieth of the disk
@@ -22,6 +22,13 @@ constexpr bool kOfCoordinator =
     std::is_same_v<Request, ClientPut> || std::is_same_v<Request, ClientGet> ||
     std::is_same_v<Request, ClientScan> || std::is_same_v<Request, ClientLocalGet> ||
     std::is_same_v<Request, ClientExplain>;
+
+// What is in the write buffers must still find room in table files, and on a small disk it is more than 5 %.
+uint64_t disk_reserve_of(const Node::Settings& settings, uint64_t size_bytes) {
+  if (settings.disk_reserve_bytes != 0) return settings.disk_reserve_bytes;
+  const uint64_t share = std::max(size_bytes / kDiskReserveShare, settings.write_buffer_bytes);
+  return std::min({kDiskReserveBytesMax, share, size_bytes / 2});
+}
 
 }  // namespace
 
@@ -127,9 +134,7 @@ void Node::check_disk() {
 
 void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
   disk_free_bytes_ = free_bytes;
-  const uint64_t reserve = settings_.disk_reserve_bytes != 0
-                               ? settings_.disk_reserve_bytes
-                               : std::min(kDiskReserveBytesMax, size_bytes / kDiskReserveShare);
+  const uint64_t reserve = disk_reserve_of(settings_, size_bytes);
   Coordinator& coordinator = life_->coordinator();
   const bool refused = !coordinator.puts_refused().empty();
   if (free_bytes < reserve) {
@@ -144,6 +149,7 @@ void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
 }
 
 void Node::stop(Duration patience, std::function<void(Status)> done) {
+  environment_.log.info("node", "stops: finishes what was accepted");
   stopping_ = Stopping{environment_.clock.now() + patience, std::move(done)};
 }
 
@@ -163,6 +169,7 @@ void Node::finish_stopping(Time now) {
 }
 
 void Node::end_stopping(Status status) {
+  environment_.log.info("node", "stopped");
   door_.close_all();
   if (!status.ok())
     environment_.log.error("storage", cat("stopped without a last flush: ", status.message()));

@@ -26,7 +26,8 @@ class Node final : public LoopHandler {
     Identity identity;
     Founding founding;
     Life::Settings life;
-    uint64_t disk_reserve_bytes = 0;  // 0: 5 % of the disk, at most 1 GiB
+    uint64_t disk_reserve_bytes = 0;  // 0: 5 % of the disk, at least the write buffers, at most 1 GiB
+    uint64_t write_buffer_bytes = 0;
   };
 
   Node(Environment environment, Settings settings);
