@@ -141,7 +141,10 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(words_for(argc, argv));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr);
+    // `kvctl wiat --help` is no question about kvctl.
+    const auto unknown = fault_of(app);
+    const bool misled = unknown && unknown->starts_with("unknown verb");
+    if (error.get_exit_code() == 0 && !misled) return app.exit(error, std::cout, std::cerr);
     if (const auto fault = fault_of(app)) return refuse(app, *fault);
     return refuse(app, error.what());
   }

@@ -5,6 +5,7 @@
 #include <istream>
 
 #include "ringkv/text.h"
+#include "tools/common/standard_descriptors.h"
 #include "tools/kvctl/json_text.h"
 #include "tools/kvctl/standard_output.h"
 #include "tools/kvctl/verbs.h"
@@ -31,7 +32,10 @@ Result<std::string> value_of(const PutVerb& verb) {
     if (!in) return invalid_argument(verb.file + ": can't be opened");
     return value_from(in, verb.file);
   }
-  if (verb.value == "-") return value_from(std::cin, "standard input");
+  if (verb.value == "-") {
+    if (Status status = check_standard_input(); !status.ok()) return status;
+    return value_from(std::cin, "standard input");
+  }
   return verb.value;
 }
 

@@ -99,6 +99,8 @@ CLI::App& CommandLine::verb(CLI::App& parent, const std::string& name, const std
   CLI::App& added = *parent.add_subcommand(name, help);
   added.fallthrough();
   describe(added, example);
+  added.footer(added.get_footer() +
+               "\nEvery verb also takes --node, --timeout, --bucket, --json, --key-b64: see kvctl --help");
   return added;
 }
 
@@ -132,7 +134,7 @@ void CommandLine::add_write_flags(CLI::App& verb, WriteFlags& write) {
   verb.add_option_function<std::string>(
           "--context",
           [&write](const std::string& text) { write.context = Context(decoded("--context", text)); },
-          "Replace what was read with this context; without it the key is read first")
+          "Replace what was read with this context (an empty one: nothing); without it the key is read first")
       ->type_name("CONTEXT");
   verb.add_option("--w", write.w, "Acknowledgements to wait for")->type_name("N");
   add_durability(verb, "--durability", write.durability, "What an acknowledgement stands for");

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 
+#include "tools/common/standard_descriptors.h"
 #include "tools/kvctl/json_lines.h"
 #include "tools/kvctl/loader.h"
 #include "tools/kvctl/progress.h"
@@ -54,7 +55,10 @@ class ProgressFile {
 Status seek(std::istream& in, const Position& position, const std::string& file) {
   if (position.offset == 0) return {};
   in.seekg(static_cast<std::streamoff>(position.offset) - 1);
-  if (in.get() == '\n') return {};
+  const int last = in.get();
+  if (last == '\n') return {};
+  // The last line may have no end; then nothing is left to load.
+  if (last != std::char_traits<char>::eof() && in.peek() == std::char_traits<char>::eof()) return {};
   return invalid_argument(file + ".progress belongs to another file than " + file +
                           "; remove it to begin with the first line");
 }
@@ -74,6 +78,9 @@ class Load {
     if (from_file_) {
       file.open(verb_.file, std::ios::binary);
       if (!file) return fail(invalid_argument(verb_.file + ": can't be opened"));
+    }
+    if (!from_file_) {
+      if (Status status = check_standard_input(); !status.ok()) return fail(status);
     }
     std::istream& in = from_file_ ? static_cast<std::istream&>(file) : std::cin;
     Status status = find_start(in);

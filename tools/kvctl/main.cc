@@ -1,4 +1,5 @@
 // kvctl: the command line of a ringkv cluster.
+#include "tools/common/standard_descriptors.h"
 #include "tools/kvctl/flags.h"
 #include "tools/kvctl/session.h"
 #include "tools/kvctl/standard_output.h"
@@ -16,6 +17,7 @@ int run(const Invocation& invocation) {
 
 int main(int argc, char** argv) {
   using namespace ringkv::tools;
+  hold_standard_descriptors();
   const auto parsed = parse_command_line(argc, argv);
   if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
   const int exit_code = run(std::get<Invocation>(parsed));

@@ -41,13 +41,20 @@ node_start() {
 # node_address FOLDER: where its clients are served.
 node_address() { sed -n 's/^ready .*client=\([^ ]*\).*/\1/p' "$1/out"; }
 
+# is_gone PID: it holds nothing any more. A dying process loses its name before its files.
+is_gone() {
+  local state
+  state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1) || return 0
+  case $state in '' | Z | X) return 0 ;; *) return 1 ;; esac
+}
+
 # node_end FOLDER SIGNAL: returns when the process is gone.
 node_end() {
   local pid
   pid=$(node_pid "$1") || return 0
   kill -s "$2" "$pid"
   for _ in $(seq 350); do
-    node_pid "$1" >/dev/null || { rm -f "$1/pid"; return 0; }
+    if is_gone "$pid"; then rm -f "$1/pid"; return 0; fi
     sleep 0.1
   done
   echo "the node in $1 (process $pid) doesn't end" >&2
