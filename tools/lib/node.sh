@@ -41,11 +41,13 @@ node_start() {
 # node_address FOLDER: where its clients are served.
 node_address() { sed -n 's/^ready .*client=\([^ ]*\).*/\1/p' "$1/out"; }
 
-# is_gone PID: it holds nothing any more. A dying process loses its name before its files.
+# is_gone PID: it holds nothing any more. A dying process loses its name first, then its main thread; the last of its
+# threads lets go of the files.
 is_gone() {
-  local state
+  local state threads
   state=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1) || return 0
-  case $state in '' | Z | X) return 0 ;; *) return 1 ;; esac
+  threads=$(ls "/proc/$1/task" 2>/dev/null | wc -l)
+  case $state in '' | X) return 0 ;; Z) [ "$threads" -le 1 ] ;; *) return 1 ;; esac
 }
 
 # node_end FOLDER SIGNAL: returns when the process is gone.
