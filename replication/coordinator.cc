@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "replication/admission.h"
 #include "replication/answers.h"
 #include "storage/record_codec.h"
 
@@ -27,21 +28,6 @@ Conflict conflict_of(const BucketDescription& bucket) {
   return bucket.conflict == BucketConflict::kLastWriterWins ? Conflict::kLastWriterWins : Conflict::kSiblings;
 }
 
-size_t bytes_of(const ClientPut& put) {
-  return put.key.size() + put.value.size() + (put.context ? put.context->size() : 0);
-}
-
-// `name` is "w" or "r".
-Result<uint32_t> quorum(std::string_view name, uint32_t asked, uint32_t bucket_default, size_t owners) {
-  if (asked > owners) {
-    return invalid_argument(
-        cat("--", name, " ", asked, " can't be reached: a key has ", owners, " owners in this ring"));
-  }
-  if (asked != 0) return asked;
-  const auto copies = static_cast<uint32_t>(owners);
-  return bucket_default == 0 ? majority_of(copies) : std::min(bucket_default, copies);
-}
-
 OperationTable::Outcome outcome_of(const Status& status) {
   if (status.ok()) return OperationTable::Outcome::kApplied;
   return status.code() == StatusCode::kUnknownOutcome ? OperationTable::Outcome::kUnknown
@@ -54,35 +40,11 @@ RequestKind kind_of(GetPurpose purpose) {
 
 }  // namespace
 
-Status Coordinator::check_room(const Arrival& arrival, size_t bytes) const {
-  if (under_way() >= settings_.requests_max) {
-    return overloaded(
-        cat(under_way(), " requests are under way, the most this node takes: slow down and try again"));
-  }
-  const size_t held = held_bytes_ + arrival.backlog_bytes;
-  if (held > 0 && held + bytes > settings_.held_bytes_max) {
-    return overloaded(cat(human_bytes(held), " of requests wait for the disk: slow down and try again"));
-  }
-  return {};
-}
-
-Result<const BucketDescription*> Coordinator::check_target(std::string_view bucket,
-                                                           std::string_view key) const {
-  if (Status status = check_key(key); !status.ok()) return status;
-  const BucketDescription* found = ring_->description().find_bucket(bucket);
-  if (found == nullptr) {
-    return invalid_argument(
-        cat("there is no bucket ", display_key(bucket), "; `kvctl bucket create` makes one"));
-  }
-  return found;
-}
-
-Result<const BucketDescription*> Coordinator::check_put(const ClientPut& put) const {
-  Result<const BucketDescription*> bucket = check_target(put.bucket, put.key);
-  if (!bucket.ok()) return bucket;
-  if (Status status = check_value(put.key, put.value.size()); !status.ok()) return status;
-  if (Status status = check_ttl(put.ttl_ms.value_or(0)); !status.ok()) return status;
-  return bucket;
+Load Coordinator::load(const Arrival& arrival) const {
+  return {.requests = under_way(),
+          .requests_max = settings_.requests_max,
+          .held_bytes = held_bytes_ + arrival.backlog_bytes,
+          .held_bytes_max = settings_.held_bytes_max};
 }
 
 Place Coordinator::place(std::string_view bucket, std::string_view key) const {
@@ -109,12 +71,12 @@ void Coordinator::answer(Requester requester, ClientReply reply, MessageOutbox& 
 }
 
 void Coordinator::on(const Arrival& arrival, ClientPut put, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_put(put);
+  Result<const BucketDescription*> bucket = check_put(ring_->description(), put);
   if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
   Place where = place(put.bucket, put.key);
   // First of all: a retry must not be refused as if nothing had been written.
   if (answered_as_retry(arrival, put, **bucket, where, outbox)) return;
-  Status room = check_room(arrival, bytes_of(put));
+  Status room = check_room(load(arrival), bytes_of(put));
   if (!put.tombstone && !puts_refused_.empty()) {
     room = out_of_space(cat("key ", display_key(put.key), " is not stored: ", puts_refused_));
   }
@@ -192,7 +154,7 @@ void Coordinator::read_for_retry(const Arrival& arrival, const ClientPut& put,
 void Coordinator::start_put(const Arrival& arrival, ClientPut put, const BucketDescription& bucket,
                             Place place, MessageOutbox& outbox) {
   std::vector<NodeId> owners = owners_of(place.partition);
-  const Result<uint32_t> write_quorum = quorum("w", put.w, bucket.write_quorum, owners.size());
+  const Result<uint32_t> write_quorum = quorum_for("w", put.w, bucket.write_quorum, owners.size());
   if (!write_quorum.ok()) return answer(arrival.requester, refusal(write_quorum.status()), outbox);
 
   StampPut stamp;
@@ -296,11 +258,11 @@ ClientReply Coordinator::unknown_outcome_of(const PutRequest& put, std::string_v
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientGet& get, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(get.bucket, get.key);
+  Result<const BucketDescription*> bucket = check_target(ring_->description(), get.bucket, get.key);
   if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
   Place where = place(get.bucket, get.key);
   std::vector<NodeId> owners = owners_of(where.partition);
-  const Result<uint32_t> read_quorum = quorum("r", get.r, (*bucket)->read_quorum, owners.size());
+  const Result<uint32_t> read_quorum = quorum_for("r", get.r, (*bucket)->read_quorum, owners.size());
   if (!read_quorum.ok()) return answer(arrival.requester, refusal(read_quorum.status()), outbox);
   start_get(arrival,
             {.owners = std::move(owners),
@@ -316,7 +278,7 @@ void Coordinator::on(const Arrival& arrival, const ClientGet& get, MessageOutbox
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientLocalGet& get, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(get.bucket, get.key);
+  Result<const BucketDescription*> bucket = check_target(ring_->description(), get.bucket, get.key);
   if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
   const Member* member = ring_->description().find_member(get.node);
   if (member == nullptr) {
@@ -338,7 +300,7 @@ void Coordinator::on(const Arrival& arrival, const ClientLocalGet& get, MessageO
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientExplain& explain, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(explain.bucket, explain.key);
+  Result<const BucketDescription*> bucket = check_target(ring_->description(), explain.bucket, explain.key);
   if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
   Place where = place(explain.bucket, explain.key);
   std::vector<NodeId> owners = owners_of(where.partition);
@@ -357,7 +319,7 @@ void Coordinator::on(const Arrival& arrival, const ClientExplain& explain, Messa
 }
 
 void Coordinator::start_get(const Arrival& arrival, GetRequest::Asked asked, MessageOutbox& outbox) {
-  if (Status status = check_room(arrival, asked.key.size()); !status.ok()) {
+  if (Status status = check_room(load(arrival), asked.key.size()); !status.ok()) {
     return answer(arrival.requester, failure_of(asked, std::move(status)), outbox);
   }
   const RequestNumber number = next_number(arrival.deadline);
@@ -439,7 +401,7 @@ void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutb
     return answer(arrival.requester, refusal(too_large("the scan's prefix or cursor is longer than any key")),
                   outbox);
   }
-  if (Status status = check_room(arrival, scan.prefix.size() + after->size()); !status.ok()) {
+  if (Status status = check_room(load(arrival), scan.prefix.size() + after->size()); !status.ok()) {
     return answer(arrival.requester, refusal(std::move(status)), outbox);
   }
   const RequestNumber number = next_number(arrival.deadline);

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replication/admission.h"
 #include "replication/get_request.h"
 #include "replication/messages.h"
 #include "replication/operation_table.h"
@@ -83,10 +84,7 @@ class Coordinator {
     friend bool operator>(const Deadline& a, const Deadline& b) { return a.at > b.at; }
   };
 
-  Status check_room(const Arrival& arrival, size_t bytes) const;
-  // The key's bucket, or why there can't be such a request.
-  Result<const BucketDescription*> check_target(std::string_view bucket, std::string_view key) const;
-  Result<const BucketDescription*> check_put(const ClientPut& put) const;
+  Load load(const Arrival& arrival) const;
   Place place(std::string_view bucket, std::string_view key) const;
   std::vector<NodeId> owners_of(Partition partition) const;
   RequestNumber next_number(Time deadline);

@@ -1,0 +1,56 @@
+#include "replication/admission.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "replication/quorum.h"
+
+namespace ringkv {
+
+Status check_room(const Load& load, size_t bytes) {
+  if (load.requests >= load.requests_max) {
+    return overloaded(
+        cat(load.requests, " requests are under way, the most this node takes: slow down and try again"));
+  }
+  if (load.held_bytes > 0 && load.held_bytes + bytes > load.held_bytes_max) {
+    return overloaded(
+        cat(human_bytes(load.held_bytes), " of requests wait for the disk: slow down and try again"));
+  }
+  return {};
+}
+
+size_t bytes_of(const ClientPut& put) {
+  return put.key.size() + put.value.size() + (put.context ? put.context->size() : 0);
+}
+
+Result<const BucketDescription*> check_target(const RingDescription& ring, std::string_view bucket,
+                                              std::string_view key) {
+  if (Status status = check_key(key); !status.ok()) return status;
+  const BucketDescription* found = ring.find_bucket(bucket);
+  if (found == nullptr) {
+    return invalid_argument(
+        cat("there is no bucket ", display_key(bucket), "; `kvctl bucket create` makes one"));
+  }
+  return found;
+}
+
+Result<const BucketDescription*> check_put(const RingDescription& ring, const ClientPut& put) {
+  Result<const BucketDescription*> bucket = check_target(ring, put.bucket, put.key);
+  if (!bucket.ok()) return bucket;
+  if (Status status = check_value(put.key, put.value.size()); !status.ok()) return status;
+  if (Status status = check_ttl(put.ttl_ms.value_or(0)); !status.ok()) return status;
+  return bucket;
+}
+
+Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t bucket_default, size_t owners) {
+  if (asked > owners) {
+    return invalid_argument(
+        cat("--", name, " ", asked, " can't be reached: a key has ", owners, " owners in this ring"));
+  }
+  if (asked != 0) return asked;
+  const auto copies = static_cast<uint32_t>(owners);
+  return bucket_default == 0 ? majority_of(copies) : std::min(bucket_default, copies);
+}
+
+}  // namespace ringkv

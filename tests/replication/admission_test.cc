@@ -1,0 +1,65 @@
+#include "replication/admission.h"
+
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+
+namespace ringkv {
+namespace {
+
+constexpr Load kHalfFull{.requests = 5, .requests_max = 10, .held_bytes = 500, .held_bytes_max = 1000};
+
+RingDescription ring_with_bucket() {
+  RingDescription ring;
+  ring.buckets = {BucketDescription(), {.name = "b"}};
+  return ring;
+}
+
+TEST(Admission, TakesWhatFitsAndNoMore) {
+  EXPECT_TRUE(check_room(kHalfFull, 500).ok());
+  EXPECT_EQ(check_room(kHalfFull, 501).code(), StatusCode::kOverloaded);
+  Load full = kHalfFull;
+  full.requests = 10;
+  EXPECT_EQ(check_room(full, 0).code(), StatusCode::kOverloaded);
+}
+
+// A request that is larger than all the room there is must be taken some time: when nothing else is there.
+TEST(Admission, OfAnIdleNodeTakesARequestOfAnySize) {
+  Load idle = kHalfFull;
+  idle.held_bytes = 0;
+  EXPECT_TRUE(check_room(idle, 5000).ok());
+}
+
+TEST(Admission, RefusesAKeyOrABucketThatCanNotBe) {
+  const RingDescription ring = ring_with_bucket();
+  EXPECT_TRUE(check_target(ring, "b", "k").ok());
+  EXPECT_EQ(check_target(ring, "nobody", "k").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(check_target(ring, "", "").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(check_target(ring, "", std::string(kKeyBytesMax + 1, 'k')).status().code(),
+            StatusCode::kTooLarge);
+}
+
+TEST(Admission, RefusesAPutThatCanNotBe) {
+  const RingDescription ring = ring_with_bucket();
+  EXPECT_TRUE(check_put(ring, {.key = "k", .value = "v"}).ok());
+  EXPECT_EQ(check_put(ring, {.key = "k", .value = std::string(kValueBytesMax + 1, 'v')}).status().code(),
+            StatusCode::kTooLarge);
+  EXPECT_EQ(check_put(ring, {.key = "k", .ttl_ms = kTtlMillisecondsMax + 1}).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+TEST(Admission, AQuorumIsWhatIsAskedForOrTheBucketsOrMoreThanHalf) {
+  EXPECT_EQ(*quorum_for("w", 3, 1, 3), 3U);
+  EXPECT_EQ(*quorum_for("w", 0, 1, 3), 1U);
+  EXPECT_EQ(*quorum_for("w", 0, 0, 3), 2U);
+  EXPECT_EQ(*quorum_for("w", 0, 3, 1), 1U) << "a list is never longer than the members";
+  EXPECT_EQ(quorum_for("w", 4, 0, 3).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(Admission, APutHoldsItsKeyItsValueAndItsContext) {
+  EXPECT_EQ(bytes_of({.key = "kk", .value = "vvv", .context = "cccc"}), 9U);
+  EXPECT_EQ(bytes_of({.key = "kk", .tombstone = true}), 2U);
+}
+
+}  // namespace
+}  // namespace ringkv
