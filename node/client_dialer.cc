@@ -76,7 +76,7 @@ ClientDialer::Event ClientDialer::on_tick(Time now) {
   return fail_node(cat("no answer within ", options_.connect_timeout.count(), " ms"), now);
 }
 
-ClientDialer::Event ClientDialer::fail_node(std::string why, Time now) {
+ClientDialer::Event ClientDialer::fail_node(const std::string& why, Time now) {
   round_.push_back(cat(node(), ": ", why));
   connection_ = 0;
   node_ = (node_ + 1) % options_.nodes.size();

@@ -47,7 +47,7 @@ class ClientDialer {
 
   void start_round(Time now);
   void try_node(Time now);
-  Event fail_node(std::string why, Time now);
+  Event fail_node(const std::string& why, Time now);
   Status check(const Welcome& welcome) const;
 
   const ClientOptions options_;

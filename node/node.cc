@@ -83,7 +83,7 @@ void Node::on_opened(Result<OpenedStore> opened) {
   life_ = std::make_unique<Life>(
       environment_, settings_.identity.node, settings_.life, std::move(*opened),
       Life::Callbacks{[this](const Requester& to, const ClientReply& reply) { door_.answer(to, reply); },
-                      [this](Status why) { on_failed(std::move(why)); }});
+                      [this](const Status& why) { on_failed(why); }});
   on_disk_checked(free_bytes, size_bytes);
   environment_.log.info("node", cat("serves with boot ", hex(life_->boot().value), ", epoch ", epoch(), ", ",
                                     life_->store().leaves().keys(), " keys"));
@@ -92,7 +92,7 @@ void Node::on_opened(Result<OpenedStore> opened) {
 
 // A failed append or fsync: what is on disk is known only after a reopen, so nothing more is acknowledged
 // until then.
-void Node::on_failed(Status why) {
+void Node::on_failed(const Status& why) {
   ++fences_;
   failing_ = true;
   failure_ = why.message();

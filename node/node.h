@@ -56,7 +56,7 @@ class Node final : public LoopHandler {
  private:
   void open();
   void on_opened(Result<OpenedStore> opened);
-  void on_failed(Status why);
+  void on_failed(const Status& why);
   void reopen_when_quiet(Time now);
   void check_disk();
   void on_disk_checked(uint64_t free_bytes, uint64_t size_bytes);

@@ -51,8 +51,9 @@ ClusterStatus cluster_status(const Life& life, NodeId self) {
   ClusterStatus status;
   status.epoch = life.ring().epoch();
   const std::vector<Member>& members = life.ring().description().members;
-  for (uint16_t position = 0; position < members.size(); ++position) {
-    MemberInfo& info = status.members.emplace_back(member_info(life.ring(), position));
+  for (size_t position = 0; position < members.size(); ++position) {
+    MemberInfo& info =
+        status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
     if (members[position].node != self) continue;
     info.keys = life.store().leaves().keys();
     info.bytes = life.store().leaves().bytes();
@@ -68,8 +69,8 @@ RingInfo ring_info(const Ring& ring, bool owners) {
   info.replicas = description.replicas;
   info.partitions = description.partitions();
   info.placer = description.placer == PlacerKind::kHashed ? "hashed" : "balanced";
-  for (uint16_t position = 0; position < description.members.size(); ++position) {
-    info.members.push_back(member_info(ring, position));
+  for (size_t position = 0; position < description.members.size(); ++position) {
+    info.members.push_back(member_info(ring, static_cast<uint16_t>(position)));
   }
   if (!owners) return info;
   for (const uint16_t owner : description.owners) info.owners.push_back(description.members[owner].name);

@@ -4,7 +4,7 @@
 //
 // Pure functions on values. Invariants: the context covers the dot and the hybrid time of each version (a
 // stripped one only together with its floor); versions are in order of dot, no dot twice. A floor ("all dots
-// up to here in this partition have been merged here", "Rounds and floors" in ARCHITECTURE.md) belongs to the
+// up to here in this partition have been merged here", "Floors" in ARCHITECTURE.md) belongs to the
 // context of every record of its partition, an absent one too.
 #pragma once
 
