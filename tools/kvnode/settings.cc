@@ -101,7 +101,7 @@ Setting bytes_setting(std::string name, std::string help, uint64_t Options::*fie
           [field](const Settings& settings) { return size_text(settings.options.*field); }};
 }
 
-Setting switch_setting(std::string name, std::string help, std::function<bool&(Settings&)> field) {
+Setting switch_setting(std::string name, std::string help, const std::function<bool&(Settings&)>& field) {
   return {std::move(name),
           "",
           std::move(help),
