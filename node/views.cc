@@ -52,8 +52,7 @@ ClusterStatus cluster_status(const Life& life, NodeId self) {
   status.epoch = life.ring().epoch();
   const std::vector<Member>& members = life.ring().description().members;
   for (size_t position = 0; position < members.size(); ++position) {
-    MemberInfo& info =
-        status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
+    MemberInfo& info = status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
     if (members[position].node != self) continue;
     info.keys = life.store().leaves().keys();
     info.bytes = life.store().leaves().bytes();
