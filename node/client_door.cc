@@ -115,7 +115,10 @@ bool ClientDoor::on_hello(ConnectionId id, Connection& connection, const Frame& 
   // What a client sent on a connection that it has given up must not come behind what it repeats on this one.
   if (hello->client != 0) {
     const auto older = by_client_.find(hello->client);
-    if (older != by_client_.end()) end(older->second);
+    if (older != by_client_.end()) {
+      log_.info("node", cat("a client greets again from ", connection.from, ": its older connection ends"));
+      end(older->second);
+    }
     by_client_[hello->client] = id;
     connection.client = hello->client;
   }

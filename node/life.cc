@@ -94,9 +94,15 @@ void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::funct
       });
 }
 
-void Life::on_message(ReadRecord read, MessageOutbox&) { wait_to_read(read.deadline, std::move(read)); }
+void Life::on_message(ReadRecord read, MessageOutbox&) {
+  const Time deadline = read.deadline;
+  wait_to_read(deadline, std::move(read));
+}
 
-void Life::on_message(ReadSlice read, MessageOutbox&) { wait_to_read(read.deadline, std::move(read)); }
+void Life::on_message(ReadSlice read, MessageOutbox&) {
+  const Time deadline = read.deadline;
+  wait_to_read(deadline, std::move(read));
+}
 
 // Few reads at a time are handed over, so that one whose time has run out before its turn costs nothing.
 void Life::wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read) {

@@ -44,8 +44,11 @@ Axis Axis::logarithmic(double least, double greatest) {
   axis.logarithmic_ = true;
   axis.begin_ = round_down(least);
   axis.end_ = std::max(round_up(greatest), 2 * axis.begin_);
-  for (double mark = axis.begin_; mark <= axis.end_ * (1 + 1e-9); mark = round_up(mark * 1.5))
+  double mark = axis.begin_;
+  while (mark <= axis.end_ * (1 + 1e-9)) {
     axis.marks_.push_back(mark);
+    mark = round_up(mark * 1.5);
+  }
   return axis;
 }
 

@@ -74,7 +74,7 @@ Table table_of(const Lab& lab, uint32_t virtual_nodes, const std::vector<Row>& r
                           count_cell(row.on_add.moved), number_cell(lab.share(row.on_add.moved), 2),
                           number_cell(100.0 / (lab.nodes + 1), 2), count_cell(row.on_add.needless)});
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "cap is ceil(c x average). A spilled key isn't on its first node. needless: moved, but not to the "
       "newcomer.");
   return table;

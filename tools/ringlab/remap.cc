@@ -50,7 +50,7 @@ Table moved_table(const std::vector<Moved>& all) {
                           number_cell(moved.ring, 2), number_cell(moved.step.ring_theory(), 2),
                           number_cell(10 * moved.ring, 1), number_cell(10 * moved.step.ring_theory(), 1)});
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "What the ring moves is the newcomer's or the leaver's own arcs: above or below theory as those are.");
   return table;
 }

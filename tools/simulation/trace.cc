@@ -26,7 +26,7 @@ uint64_t hash_bytes(uint64_t start, std::string_view bytes) {
     bytes.remove_prefix(sizeof word);
   }
   uint64_t rest = 0;
-  std::memcpy(&rest, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(&rest, bytes.data(), bytes.size());
   return mix(hash, rest);
 }
 
