@@ -18,8 +18,8 @@ namespace ringkv::tools {
 namespace {
 
 int fail(const Status& status) {
-  std::cerr << "kvnode: " << status.message() << '\n';
   const bool wrong_use = status.code() == StatusCode::kInvalidArgument;
+  std::cerr << "kvnode: " << (wrong_use ? status.message() : status.to_string()) << '\n';
   return wrong_use ? 2 : status.code() == StatusCode::kForbidden ? 5 : 3;
 }
 
