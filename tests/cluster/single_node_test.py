@@ -59,6 +59,15 @@ class Data(WithNode):
         self.ctl("put", "bytes", "text")
         self.assertEqual(self.ctl("get", "bytes"), b"text")
 
+    def test_a_closed_standard_input_is_an_error_and_nothing_is_stored(self):
+        self.ctl("put", "closed-input", "old")
+        for verb in ("put closed-input -", "load -"):
+            for redirection in ("<&-", "</"):
+                answer = subprocess.run(f"{BIN}/kvctl --node {self.node.address} {verb} {redirection}", shell=True,
+                                        capture_output=True, timeout=60)
+                self.assertEqual(answer.returncode, 2, (verb, redirection, answer.stderr))
+        self.assertEqual(self.node.kvctl("get", "closed-input").stdout, b"old")
+
     def test_a_value_comes_from_a_file(self):
         with tempfile.NamedTemporaryFile() as file:
             file.write(b"\x00\xff\n")
