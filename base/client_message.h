@@ -26,6 +26,10 @@ struct ClientPut {
   std::optional<Durability> durability;
   bool primary = false;
   std::optional<uint64_t> ttl_ms;
+  bool read_first = false;  // without a context: takes what r replicas hold; every delete does
+  // Of a blind put: the context that its client had last for the key, encoded; joined with what the
+  // coordinator holds, so that one client's writes follow each other through whatever coordinator.
+  std::string seen;
   OperationId operation;
   Boot first_tried;  // the boot that this operation was sent to before; zero: this is the first try
 };
@@ -69,6 +73,18 @@ struct ClientStatistics {
 
 struct ClientBuckets {};
 
+// What a client needs to go to the right node at once.
+struct ClientRouting {};
+
+// Only on nodes that were started for it.
+struct ClientFault {
+  enum class Kind : uint8_t { kDrop, kDelay, kHeal };
+
+  Kind kind = Kind::kHeal;
+  std::string peer;       // name of the member with which traffic is dropped or delayed; empty for kHeal
+  uint64_t delay_ms = 0;  // each way
+};
+
 struct ClientCreateBucket {
   BucketInfo bucket;
 };
@@ -79,9 +95,9 @@ struct ClientChangeBucket {
 };
 
 struct ClientRequest {
-  using Body =
-      std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
-                   ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket>;
+  using Body = std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus,
+                            ClientRing, ClientStatistics, ClientBuckets, ClientCreateBucket,
+                            ClientChangeBucket, ClientRouting, ClientFault>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -90,13 +106,27 @@ struct ExistsAnswer {
   bool found = false;
 };
 
+struct RoutingTable {
+  struct ClientAddress {
+    NodeId node;
+    std::string address;  // empty: it serves no clients of other processes, or isn't known
+  };
+
+  std::string description;  // the ring description, encoded
+  std::vector<ClientAddress> addresses;
+};
+
 struct ClientReply {
-  using Body = std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord,
-                            Explanation, ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>>;
+  using Body =
+      std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord, Explanation,
+                   ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;
-  Boot boot;  // of the node that answered
+  Boot boot;  // of the node that answered; of a put that was forwarded, of the node that took it
+  // After a put: the context of the whole record that resulted, siblings too. Not for the user: a context of
+  // siblings that he hasn't seen would let him replace them; for ClientPut::seen of the next blind put.
+  std::string seen;
 };
 
 // "9f86d081884c7d65.17@4a1b…": client, sequence, and the boot that the operation was first sent to.

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/client_message.h"
 #include "base/ids.h"
@@ -13,6 +15,7 @@
 #include "base/time.h"
 #include "storage/place.h"
 #include "storage/record.h"
+#include "storage/record_hash.h"
 #include "storage/scan.h"
 
 namespace ringkv {
@@ -20,20 +23,26 @@ namespace ringkv {
 // The coordinator's number of a request under way; never reused in a life.
 using RequestNumber = uint64_t;
 
-// Who waits for an answer: a connection and its number of the request.
+// Who waits for an answer: a connection and its number of the request, or a node that has forwarded it.
 struct Requester {
   uint64_t connection = 0;
   uint64_t request = 0;
+  NodeId forwarded_by;  // zero: it came through a door of this node
 };
+
+// Encoded records go to several nodes, and stay for those that are slow: shared, never copied.
+using SharedBytes = std::shared_ptr<const std::string>;
 
 // To a replica that owns the key: make a new version of it.
 struct StampPut {
   RequestNumber request = 0;
   Place place;
+  std::string bucket;
   std::string key;
   VersionKind kind = VersionKind::kValue;
   std::string value;
   std::optional<CausalContext> context;  // nothing: blind
+  CausalContext seen;                    // of a blind put: joined with what the record holds
   uint64_t expires_at_ms = 0;
   OperationId operation;
   Conflict conflict = Conflict::kSiblings;
@@ -41,19 +50,45 @@ struct StampPut {
   Time deadline;
 };
 
+// To its coordinator, ahead of the record on its way to the disk: what goes to the other owners.
+struct PutStamped {
+  RequestNumber request = 0;
+  SharedBytes record;  // encoded, its context filled
+};
+
 struct StampPutAck {
   RequestNumber request = 0;
   NodeId replica;
   Status status;
-  // Of the record that resulted; nothing where siblings stayed: a context of them all would let their next
-  // writer replace what it has never seen.
-  std::optional<CausalContext> context;
+  CausalContext context;       // of the record that resulted
+  bool siblings_stay = false;  // beside the new version: its writer has not seen them
+};
+
+// To an owner: merge this record into yours. The one way in which a copy changes, but for a stamp.
+struct ReplicaPut {
+  RequestNumber request = 0;  // 0: nobody counts the acknowledgement
+  Place place;                // never sent: computed by the node that it comes to
+  std::string bucket;
+  std::string key;
+  SharedBytes record;  // encoded, its context filled
+  Conflict conflict = Conflict::kSiblings;
+  Source source = Source::kPut;
+  bool sync = true;
+  Time deadline;
+};
+
+struct ReplicaPutAck {
+  RequestNumber request = 0;
+  NodeId replica;
+  Status status;
 };
 
 struct ReplicaGet {
   RequestNumber request = 0;
-  Place place;
+  Place place;  // never sent: computed by the node that it comes to
+  std::string bucket;
   std::string key;
+  bool digest = false;  // no values
   Time deadline;
 };
 
@@ -61,7 +96,47 @@ struct ReplicaGetReply {
   RequestNumber request = 0;
   NodeId replica;
   Status status;
-  Record record;  // committed; without versions: nothing is there
+  bool digest = false;  // the record has its context and no versions; the hash stands for them
+  Record record;        // committed, its context filled; without versions: nothing is there
+  Hash128 hash;         // of the record's versions
+};
+
+// To an owner of some partitions: the records of one walk that fall into them, in token order.
+struct ReplicaScan {
+  RequestNumber request = 0;
+  std::string bucket;
+  std::string prefix;
+  std::string after;                  // storage key of the last record seen; empty: from the start
+  std::vector<Partition> partitions;  // in order; records of others aren't wanted
+  uint32_t records_max = 0;
+  bool values = false;  // false: values may be left out of the records, as long as it can be told who lives
+  Time deadline;
+};
+
+struct ReplicaScanReply {
+  struct Entry {
+    std::string storage_key;
+    SharedBytes record;  // encoded, its context filled
+  };
+
+  RequestNumber request = 0;
+  NodeId replica;
+  Status status;
+  std::vector<Entry> entries;
+  std::string last;     // storage key up to which it has looked
+  bool at_end = false;  // nothing is left of the partitions asked for
+};
+
+// To the best owner of its key, once: serve it as its coordinator.
+struct ForwardedRequest {
+  RequestNumber request = 0;
+  ClientRequest body;  // its timeout is not sent: the deadline is
+  Time deadline;
+};
+
+struct ForwardedReply {
+  RequestNumber request = 0;
+  ClientReply reply;
 };
 
 // To the own disk, off the loop; each comes back as its answer.
@@ -93,8 +168,9 @@ struct ClientAnswer {
   ClientReply reply;
 };
 
-using Message =
-    std::variant<StampPut, StampPutAck, ReplicaGet, ReplicaGetReply, ReadRecord, ReadSlice, ClientAnswer>;
+using Message = std::variant<StampPut, PutStamped, StampPutAck, ReplicaPut, ReplicaPutAck, ReplicaGet,
+                             ReplicaGetReply, ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply,
+                             ReadRecord, ReadSlice, ClientAnswer>;
 using MessageOutbox = Outbox<Message>;
 
 }  // namespace ringkv

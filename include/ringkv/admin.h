@@ -19,9 +19,12 @@ struct MemberInfo {
   uint64_t id = 0;
   std::string rack;
   double weight = 1;
-  std::string status;  // of the ring: normal, joining, leaving
-  std::string state;   // as seen from the node asked: up, down, joining, leaving
-  double share = 0;    // of all replica copies, 0 to 1
+  std::string status;        // of the ring: normal, joining, leaving
+  std::string state;         // as seen from the node asked: up, down, joining, leaving
+  double share = 0;          // of all replica copies, 0 to 1
+  std::string peer_address;  // HOST:PORT, as advertised; empty: not heard of yet
+  std::string client_address;
+  std::optional<uint64_t> epoch;  // of the ring that it has adopted
   std::optional<uint64_t> keys;
   std::optional<uint64_t> bytes;
   std::optional<uint64_t> hints;
@@ -31,6 +34,7 @@ struct MemberInfo {
 
 struct ClusterStatus {
   uint64_t epoch = 0;
+  bool change_under_way = false;  // of the ring
   std::vector<MemberInfo> members;
 };
 
@@ -107,6 +111,12 @@ class Admin {
     std::optional<uint64_t> ttl_ms = {};
   };
   Status change_bucket(std::string_view name, const BucketChange& change);
+
+  // Faults between the node asked and a member, for tests of one's own: only on nodes that were started with
+  // faults enabled, else FORBIDDEN. Traffic is dropped or delayed both ways by the node asked.
+  Status drop_traffic(std::string_view peer);
+  Status delay_traffic(std::string_view peer, std::chrono::milliseconds delay);
+  Status heal_traffic();
 
  private:
   struct ClientReply ask(struct ClientRequest request);

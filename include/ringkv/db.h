@@ -24,7 +24,8 @@ class Db : public Store {
   static Result<std::unique_ptr<Db>> open(const Options& options);
 
   virtual const std::string& name() const = 0;
-  virtual std::string client_address() const = 0;  // with the real port; empty without that door
+  virtual std::string peer_address() const = 0;  // as advertised, with the real port; empty without that door
+  virtual std::string client_address() const = 0;  // the same
   virtual uint64_t epoch() const = 0;
 
   // Finishes what was accepted, refuses what comes, flushes and closes. Not OK: something was not flushed;

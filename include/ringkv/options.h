@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,19 +19,32 @@ enum class LogSeverity : uint8_t { kDebug, kInfo, kWarning, kError };
 struct Options {
   std::string data_directory = {};
 
-  // First start only: found a cluster. A later start finds what it needs in its directory.
+  // First start only: found a cluster, or join one through any of its members (HOST:PORT of their peer
+  // doors). A later start finds what it needs in its directory, and asks these as well.
   bool bootstrap = false;
-  uint32_t replicas = 3;
-  uint32_t partitions = 4096;  // a power of two, up to 65,536; fixed for the cluster's life
-  Placer placer = Placer::kBalanced;
+  std::vector<std::string> join = {};
+  std::chrono::milliseconds join_timeout{30'000};
+
+  // Of the ring; a joiner that gives one must give the ring's.
+  std::optional<uint32_t> replicas = {};  // 3
+  std::optional<uint32_t> partitions =
+      {};                             // 4096; a power of two, up to 65,536; fixed for the cluster's life
+  std::optional<Placer> placer = {};  // balanced
 
   // Unique in the cluster; empty: the host's name at the first start, later the kept one.
   std::string name = {};
   std::string rack = "default";
   double weight = 1;
 
+  // HOST:PORT where other nodes are heard; port 0 picks one; empty: a cluster of one.
+  std::string peer_address = {};
   // HOST:PORT where clients of other processes are served; port 0 picks one; empty: only this process.
   std::string client_address = {};
+  // Where others find those two; empty: at the listening address. Required where that is 0.0.0.0 or [::].
+  std::string advertised_peer_address = {};
+  std::string advertised_client_address = {};
+
+  bool enable_faults = false;  // takes Admin's faults
 
   Durability durability = Durability::kSynced;
   uint64_t memory_bytes = uint64_t{256} << 20;  // block cache, write buffers and caches of records together

@@ -53,6 +53,8 @@ struct PutOptions {
   std::string bucket = {};  // empty: the default bucket
   // Nothing: a blind put takes what its coordinator holds. Empty: replaces nothing.
   std::optional<Context> context = {};
+  // Without a context: takes what r replicas hold, as every delete without one does.
+  bool read_first = false;
   uint32_t w = 0;                             // acknowledgements; 0: the bucket's default
   std::optional<Durability> durability = {};  // nothing: the node's default
   bool primary = false;                       // only owners' acknowledgements count

@@ -1,0 +1,32 @@
+// What a node says of itself and gossip carries to all: versioned by that node alone, so the newer of two is
+// simply the one to keep. Opinions about others (up, suspect, down) aren't here.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "base/transport.h"
+
+namespace ringkv {
+
+struct PeerState {
+  NodeId node;
+  Boot boot;
+  uint64_t generation = 0;  // of the node: one more at every start
+  uint64_t version = 0;     // within the generation: one more at every change
+  Address peer_address;     // as advertised
+  Address client_address;   // empty: it serves no clients of other processes
+  uint64_t epoch = 0;       // of the ring that it has adopted and synced
+  WallMicros wall = 0;      // its wall clock when it wrote this
+  uint64_t keys = 0;
+  uint64_t bytes = 0;
+
+  std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
+
+  friend bool operator==(const PeerState&, const PeerState&) = default;
+};
+
+}  // namespace ringkv
