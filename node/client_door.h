@@ -44,6 +44,7 @@ class ClientDoor final : public TransportHandler {
   void close_all();
 
   const Statistics& statistics() const { return statistics_; }
+  bool owns(ConnectionId connection) const { return connections_.contains(connection); }
 
   void on_accepted(ConnectionId connection, Door door, const Address& from) override;
   void on_connected(ConnectionId) override {}

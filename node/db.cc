@@ -9,8 +9,10 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "base/address.h"
 #include "base/client_message.h"
 #include "base/text.h"
 #include "node/asio_runtime.h"
@@ -59,41 +61,87 @@ std::string random_secret(Random& random) {
   return secret;
 }
 
+std::optional<PlacerKind> placer_kind(std::optional<Placer> placer) {
+  if (!placer) return std::nullopt;
+  return *placer == Placer::kHashed ? PlacerKind::kHashed : PlacerKind::kBalanced;
+}
+
 Founding founding_of(const Options& options, Random& random) {
+  const Founding defaults;
   return {.bootstrap = options.bootstrap,
-          .replicas = options.replicas,
-          .partitions = options.partitions,
-          .placer = options.placer == Placer::kHashed ? PlacerKind::kHashed : PlacerKind::kBalanced,
+          .replicas = options.replicas.value_or(defaults.replicas),
+          .partitions = options.partitions.value_or(defaults.partitions),
+          .placer = placer_kind(options.placer).value_or(defaults.placer),
           .rack = options.rack,
           .weight = options.weight,
           .secret = random_secret(random)};
 }
 
-// At the first start the identity is drawn; later it is what the directory says.
+Identity drawn_identity(const Options& options, Random& random) {
+  return {.node = NodeId{random.next()},
+          .disk = DiskId{random.next()},
+          .cluster = options.bootstrap ? ClusterId{random.next()} : ClusterId(),
+          .name = options.name.empty() ? host_name() : options.name};
+}
+
+// What stands against a first start with these options.
+Status check_first_start(const std::string& directory, const Options& options) {
+  if (options.bootstrap && !options.join.empty())
+    return invalid_argument("--bootstrap founds a cluster and --join joins one: give one of them");
+  if (options.bootstrap) return {};
+  if (options.join.empty()) {
+    return invalid_argument(
+        cat(directory, " holds no data yet: --bootstrap founds a cluster there, --join HOST:PORT joins ",
+            "one, --dev starts a single node to try things on"));
+  }
+  if (options.peer_address.empty())
+    return invalid_argument(
+        "to join a cluster, its members must be able to reach this node: --peer HOST:PORT");
+  for (const std::string& seed : options.join) {
+    if (const Result<HostPort> address = host_port_from(seed); !address.ok())
+      return invalid_argument(cat("--join: ", address.status().message()));
+  }
+  if (Status status = check_name("rack", options.rack); !status.ok()) return status;
+  return {};
+}
+
+// At the first start the identity is drawn; later it is what the directory says. One that never became a
+// member, under another name, is drawn anew.
 Result<Identity> identity_of(DataDirectory& directory, const Options& options, Random& random) {
-  if (directory.has_identity()) {
-    const Identity& kept = directory.identity();
-    if (!options.name.empty() && options.name != kept.name) {
-      return invalid_argument(cat(directory.path().string(), " belongs to node ", display_key(kept.name),
-                                  ", not ", display_key(options.name),
-                                  ": start it under its own name, or give another directory"));
-    }
-    return kept;
+  const bool renamed = !options.name.empty() && options.name != directory.identity().name;
+  if (directory.has_identity() && directory.identity().cluster) {
+    if (!renamed) return directory.identity();
+    return invalid_argument(cat(directory.path().string(), " belongs to node ",
+                                display_key(directory.identity().name), ", not ", display_key(options.name),
+                                ": start it under its own name, or give another directory"));
   }
-  if (!options.bootstrap) {
-    return invalid_argument(cat(directory.path().string(),
-                                " holds no data yet: --bootstrap founds a cluster there, ",
-                                "--dev starts a single node to try things on"));
-  }
-  const Identity made{.node = NodeId{random.next()},
-                      .disk = DiskId{random.next()},
-                      .cluster = ClusterId{random.next()},
-                      .name = options.name.empty() ? host_name() : options.name};
+  if (Status status = check_first_start(directory.path().string(), options); !status.ok()) return status;
+  if (directory.has_identity() && !renamed && !options.bootstrap) return directory.identity();
+  const Identity made = drawn_identity(options, random);
+  if (Status status = check_name("node name", made.name); !status.ok()) return status;
   // Before it is bound to a name: a start with a wrong flag leaves nothing behind.
-  const Result<RingDescription> ring = found_ring(made, founding_of(options, random));
-  if (!ring.ok()) return ring.status();
+  if (options.bootstrap) {
+    const Result<RingDescription> ring = found_ring(made, founding_of(options, random));
+    if (!ring.ok()) return ring.status();
+  }
   if (Status status = directory.write_identity(made); !status.ok()) return status;
   return made;
+}
+
+// Where others find what listens at `listening`.
+Result<Address> advertised(std::string_view flag, const Address& listening, const Address& given) {
+  if (!given.empty()) {
+    const Result<HostPort> address = host_port_from(given);
+    if (!address.ok()) return address.status();
+    return given;
+  }
+  const Result<HostPort> address = host_port_from(listening);
+  if (!address.ok()) return address.status();
+  if (address->host == "0.0.0.0" || address->host == "::") {
+    return invalid_argument(cat(listening, " is every address of this machine: --advertise-", flag,
+                                " HOST:PORT says which of them others find it at"));
+  }
+  return listening;
 }
 
 class Peer final : public Db {
@@ -109,24 +157,26 @@ class Peer final : public Db {
 
   Status start(const Options& options) {
     runtime_.set_transport_handler(node_->transport_handler());
-    if (!options.client_address.empty()) {
-      Result<Address> real = runtime_.listen(options.client_address, Door::kClient);
-      if (!real.ok()) return real.status();
-      client_address_ = *real;
-    }
+    Result<Address> peer = open_door(Door::kPeer, options.peer_address, options.advertised_peer_address);
+    if (!peer.ok()) return peer.status();
+    Result<Address> client =
+        open_door(Door::kClient, options.client_address, options.advertised_client_address);
+    if (!client.ok()) return client.status();
+    peer_address_ = *peer;
+    client_address_ = *client;
+    node_->set_addresses(peer_address_, client_address_);
     std::promise<Status> ready;
     runtime_.post([&] { node_->start([&ready](Status status) { ready.set_value(std::move(status)); }); });
     runtime_.start(*node_);
     started_ = true;
     Status status = ready.get_future().get();
-    if (status.ok() && !identity_.founded) status = directory_->mark_founded();
-    founded_ = true;
     const std::lock_guard lock(mutex_);
     serves_ = status.ok();
     return status;
   }
 
   const std::string& name() const override { return identity_.name; }
+  std::string peer_address() const override { return peer_address_; }
   std::string client_address() const override { return client_address_; }
 
   uint64_t epoch() const override {
@@ -156,6 +206,21 @@ class Peer final : public Db {
   }
 
  private:
+  // "" when there is none; else as it is advertised, with the real port.
+  Result<Address> open_door(Door door, const Address& at, const Address& given) {
+    if (at.empty()) return Address();
+    Result<Address> real = runtime_.listen(at, door);
+    if (!real.ok()) return real;
+    return advertised(door == Door::kPeer ? "peer" : "client", *real, given);
+  }
+
+  // Called on the loop, once, when the ring is on disk.
+  Status keep_identity(const Identity& identity) {
+    founded_ = true;
+    if (identity_.founded) return {};
+    return directory_->mark_founded(identity);
+  }
+
   // Whether it served until now. What was posted before is still answered, nothing is posted afterwards.
   bool stop_serving() {
     const std::lock_guard lock(mutex_);
@@ -212,6 +277,13 @@ class Peer final : public Db {
   Node::Settings settings(const Options& options) {
     return {.identity = identity_,
             .founding = founding_of(options, random_),
+            .join = options.join,
+            .join_timeout = options.join_timeout,
+            .replicas_expected = options.replicas,
+            .partitions_expected = options.partitions,
+            .placer_expected = placer_kind(options.placer),
+            .enable_faults = options.enable_faults,
+            .keep_identity = [this](const Identity& identity) { return keep_identity(identity); },
             .life = {.durability = options.durability,
                      .cache_bytes = options.memory_bytes / kCacheShare,
                      .token = &token_of},
@@ -227,7 +299,8 @@ class Peer final : public Db {
   std::atomic<bool> founded_ = identity_.founded;  // from then on db/ is never made anew
   mutable AsioRuntime runtime_;
   std::unique_ptr<Node> node_;
-  std::string client_address_;
+  Address peer_address_;
+  Address client_address_;
   mutable std::mutex mutex_;
   bool serves_ = false;  // under the mutex
   bool started_ = false;

@@ -11,6 +11,14 @@ namespace {
 // Enough to keep the read workers busy.
 constexpr size_t kReadsAtOnce = 8;
 
+// Where a key lives is never taken from another node.
+template <class Body>
+void locate(Body& body, const Placement& placement) {
+  if constexpr (requires { body.place.storage_key; }) {
+    body.place = place_of(placement, body.bucket, body.key);
+  }
+}
+
 }  // namespace
 
 Life::Life(Environment& environment, NodeId self, const Settings& settings, OpenedStore opened,
@@ -28,21 +36,35 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
                     .boot = store_.actor().boot,
                     .durability = settings.durability,
                     .token = settings.token},
-                   *ring_),
-      register_(self, ring_->epoch()) {}
+                   *ring_) {
+  replica_.set_whole(opened.whole);
+}
 
 Life::~Life() { *alive_ = false; }
 
-void Life::perform(MessageOutbox& outbox) {
-  for (const MetaRecord& record : outbox.meta_records()) store_.stage(record);
-  for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
+template <class AnyMessage>
+void Life::perform_any(Outbox<AnyMessage>& outbox) {
+  for (const MetaRecord& record : outbox.meta_records()) {
+    store_.stage(record);
+    store_.require_sync();
+  }
+  for (auto& envelope : outbox.envelopes()) {
+    Outgoing outgoing{envelope.to, std::move(envelope.message)};
     if (envelope.after_records) {
-      waiting_.push_back({store_.open_batch(), std::move(envelope.message)});
+      waiting_.push_back({store_.open_batch(), std::move(outgoing)});
     } else {
-      ready_.push_back(std::move(envelope.message));
+      ready_.push_back(std::move(outgoing));
     }
   }
   run_ready();
+}
+
+void Life::perform(GossipOutbox& outbox) { perform_any(outbox); }
+
+void Life::record(MetaRecord record, std::function<void()> then) {
+  store_.stage(record);
+  store_.require_sync();
+  waiting_.push_back({store_.open_batch(), std::move(then)});
 }
 
 // Messages to oneself give rise to others; a queue keeps their order and the stack flat.
@@ -50,36 +72,96 @@ void Life::run_ready() {
   if (running_) return;
   running_ = true;
   while (!ready_.empty()) {
-    Message message = std::move(ready_.front());
+    Outgoing outgoing = std::move(ready_.front());
     ready_.pop_front();
-    dispatch(std::move(message));
+    dispatch(std::move(outgoing));
   }
   running_ = false;
 }
 
-void Life::dispatch(Message message) {
+void Life::dispatch(Outgoing outgoing) {
+  if (auto* gossip = std::get_if<GossipMessage>(&outgoing.message)) {
+    if (outgoing.to == self_) return callbacks_.gossip(std::move(*gossip));
+    return callbacks_.send(outgoing.to, peer_message(std::move(*gossip)));
+  }
+  Message& message = std::get<Message>(outgoing.message);
+  if (outgoing.to == self_) return handle(std::move(message));
+  callbacks_.send(outgoing.to, peer_message(std::move(message)));
+}
+
+void Life::handle(Message message) {
   MessageOutbox outbox;
-  std::visit([&](auto& body) { on_message(std::move(body), outbox); }, message);
+  std::visit([&](auto& body) { on_message(self_, std::move(body), outbox); }, message);
   if (!outbox.empty()) perform(outbox);
 }
 
-void Life::on_message(StampPut put, MessageOutbox& outbox) {
+void Life::on_peer_message(NodeId from, PeerMessage message) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  std::visit(
+      [&](auto& body) {
+        using Body = std::decay_t<decltype(body)>;
+        if constexpr (std::is_constructible_v<Message, Body>) {
+          locate(body, {ring_->partitions(), settings_.token});
+          on_message(from, std::move(body), outbox);
+        }
+      },
+      message);
+  if (!outbox.empty()) perform(outbox);
+}
+
+void Life::on_message(NodeId, StampPut put, MessageOutbox& outbox) {
   replica_.on(std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
 }
 
-void Life::on_message(const StampPutAck& ack, MessageOutbox& outbox) {
-  coordinator_.on(ack, environment_.clock.now(), outbox);
+void Life::on_message(NodeId, PutStamped stamped, MessageOutbox& outbox) {
+  coordinator_.on(std::move(stamped), environment_.clock.now(), outbox);
 }
 
-void Life::on_message(ReplicaGet get, MessageOutbox& outbox) {
-  replica_.on(std::move(get), environment_.clock.now(), outbox);
+void Life::on_message(NodeId, StampPutAck ack, MessageOutbox& outbox) {
+  coordinator_.on(std::move(ack), environment_.clock.now(), outbox);
 }
 
-void Life::on_message(ReplicaGetReply reply, MessageOutbox& outbox) {
+void Life::on_message(NodeId from, ReplicaPut put, MessageOutbox& outbox) {
+  replica_.on(from, std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(NodeId, ReplicaPutAck ack, MessageOutbox& outbox) {
+  coordinator_.on(std::move(ack), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(NodeId from, ReplicaGet get, MessageOutbox& outbox) {
+  replica_.on(from, std::move(get), environment_.clock.now(), outbox);
+}
+
+void Life::on_message(NodeId, ReplicaGetReply reply, MessageOutbox& outbox) {
   coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
 }
 
-void Life::on_message(const ClientAnswer& answer, MessageOutbox&) {
+void Life::on_message(NodeId from, ReplicaScan scan, MessageOutbox& outbox) {
+  replica_.on(from, std::move(scan), environment_.clock.now(), outbox);
+}
+
+void Life::on_message(NodeId, ReplicaScanReply reply, MessageOutbox& outbox) {
+  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(NodeId from, ForwardedRequest request, MessageOutbox& outbox) {
+  if (const auto* statistics = std::get_if<ClientStatistics>(&request.body.body)) {
+    ForwardedReply reply{request.request, {}};
+    reply.reply.body = callbacks_.statistics(*statistics);
+    outbox.send(from, std::move(reply));
+    return;
+  }
+  coordinator_.on(from, std::move(request), environment_.clock.now(), environment_.clock.wall_now(),
+                  backlog_bytes(), outbox);
+}
+
+void Life::on_message(NodeId, ForwardedReply reply, MessageOutbox& outbox) {
+  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+}
+
+void Life::on_message(NodeId, const ClientAnswer& answer, MessageOutbox&) {
   callbacks_.answer(answer.requester, answer.reply);
 }
 
@@ -94,12 +176,12 @@ void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::funct
       });
 }
 
-void Life::on_message(ReadRecord read, MessageOutbox&) {
+void Life::on_message(NodeId, ReadRecord read, MessageOutbox&) {
   const Time deadline = read.deadline;
   wait_to_read(deadline, std::move(read));
 }
 
-void Life::on_message(ReadSlice read, MessageOutbox&) {
+void Life::on_message(NodeId, ReadSlice read, MessageOutbox&) {
   const Time deadline = read.deadline;
   wait_to_read(deadline, std::move(read));
 }
@@ -204,41 +286,48 @@ void Life::on_committed(const Commit& commit, Status status) {
   ++commits_;
   store_.committed(commit);
   while (!waiting_.empty() && waiting_.front().batch <= commit.number) {
-    ready_.push_back(std::move(waiting_.front().message));
+    Waiting waiting = std::move(waiting_.front());
     waiting_.pop_front();
+    if (auto* outgoing = std::get_if<Outgoing>(&waiting.what)) {
+      ready_.push_back(std::move(*outgoing));
+    } else {
+      std::get<std::function<void()>>(waiting.what)();
+    }
   }
   run_ready();
   MessageOutbox outbox;
   replica_.on_committed(commit.number, environment_.clock.now(), environment_.clock.wall_now(), outbox);
   perform(outbox);
-  if (ring_change_ && ring_change_->batch <= commit.number) {
-    const RingChange change = *std::exchange(ring_change_, std::nullopt);
-    on_ring_chosen(change.chosen);
-    change.done({});
-  }
 }
 
-void Life::change_ring(RingDescription next, std::function<void(Status)> done) {
-  next.epoch = ring_->epoch() + 1;
-  const std::string encoded = encode_ring_description(next);
-  // What every later start must read is read once before it is written.
-  const Result<RingDescription> readable = decode_ring_description(encoded);
-  if (!readable.ok()) return done(readable.status());
-  Outbox<RingChosen> outbox;
-  Status status = register_.propose(encoded, std::string(kRingKey), outbox);
-  if (!status.ok()) return done(std::move(status));
-  for (const MetaRecord& record : outbox.meta_records()) store_.stage(record);
-  ring_change_ = {store_.open_batch(), std::move(outbox.envelopes().front().message), std::move(done)};
+void Life::forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to) {
+  MessageOutbox outbox;
+  coordinator_.forward(arrival, std::move(request), to, outbox);
+  perform(outbox);
 }
 
-void Life::on_ring_chosen(const RingChosen& chosen) {
-  register_.on(chosen);
-  Result<RingDescription> description = decode_ring_description(chosen.description);
-  CHECK(description.ok());  // as it was before it was proposed
-  auto ring = std::make_unique<Ring>(std::move(*description), settings_.token);
-  coordinator_.set_ring(*ring);
+void Life::adopt_ring(RingDescription description, std::function<void()> on_disk) {
+  auto ring = std::make_unique<Ring>(std::move(description), settings_.token);
+  record({std::string(kRingKey), ring->encoded()}, std::move(on_disk));
+  MessageOutbox outbox;
+  coordinator_.set_ring(*ring, environment_.clock.now(), environment_.clock.wall_now(), outbox);
   ring_ = std::move(ring);
   environment_.log.info("node", cat("epoch ", ring_->epoch(), ", ring ", ring_->digest()));
+  perform(outbox);
+}
+
+void Life::set_view(const ClusterView& view) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  coordinator_.set_view(view, environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  perform(outbox);
+}
+
+void Life::on_link_restored(NodeId node) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  coordinator_.on_link_restored(node, environment_.clock.now(), outbox);
+  perform(outbox);
 }
 
 void Life::on_tick(Time now) {
@@ -272,10 +361,12 @@ void Life::fail_all(const Status& why) {
   MessageOutbox outbox;
   coordinator_.fail_all(why, environment_.clock.now(), outbox);
   for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
-    const auto& answer = std::get<ClientAnswer>(envelope.message);
-    callbacks_.answer(answer.requester, answer.reply);
+    if (const auto* answer = std::get_if<ClientAnswer>(&envelope.message)) {
+      callbacks_.answer(answer->requester, answer->reply);
+    } else if (envelope.to != self_) {
+      callbacks_.send(envelope.to, peer_message(std::move(envelope.message)));
+    }
   }
-  if (ring_change_) std::exchange(ring_change_, std::nullopt)->done(unknown_outcome(why.message()));
 }
 
 }  // namespace ringkv

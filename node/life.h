@@ -12,8 +12,9 @@
 #include <optional>
 #include <variant>
 
-#include "gossip/epoch_register.h"
+#include "base/cluster_view.h"
 #include "node/environment.h"
+#include "node/peer_message.h"
 #include "node/store_opener.h"
 #include "replication/coordinator.h"
 #include "replication/replica.h"
@@ -32,6 +33,9 @@ class Life {
   // What a life tells its node.
   struct Callbacks {
     std::function<void(const Requester&, const ClientReply&)> answer;
+    std::function<void(NodeId, PeerMessage)> send;  // to another node
+    std::function<void(GossipMessage)> gossip;      // to this one
+    std::function<Statistics(const ClientStatistics&)> statistics;  // for another node
     std::function<void(Status)>
         failed;  // the disk refused a write: nothing more is acknowledged in this life
   };
@@ -50,8 +54,22 @@ class Life {
     perform(outbox);
   }
 
-  // Proposes the ring that follows; `done` once it is the ring, or why not.
-  void change_ring(RingDescription next, std::function<void(Status)> done);
+  // To another node, which serves it in this one's place.
+  void forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to);
+
+  // From another node: requests under this ring's epoch, answers of whatever epoch. Gossip isn't for here.
+  void on_peer_message(NodeId from, PeerMessage message);
+
+  // Does what gossip's cores ask, by the same rule and in the same batches.
+  void perform(GossipOutbox& outbox);
+  // `then` once the record is on disk.
+  void record(MetaRecord record, std::function<void()> then);
+
+  // A later ring, chosen by its voters: holds at once, and is on disk before anything that relies on it
+  // leaves. `on_disk` then.
+  void adopt_ring(RingDescription ring, std::function<void()> on_disk);
+  void set_view(const ClusterView& view);
+  void on_link_restored(NodeId node);
 
   void on_tick(Time now);
   void on_turn_end();  // hands the open batch over, if none is under way
@@ -86,21 +104,36 @@ class Life {
   uint64_t commits() const { return commits_; }
 
  private:
+  struct Outgoing {
+    NodeId to;
+    std::variant<Message, GossipMessage> message;
+  };
   struct Waiting {
     BatchNumber batch;
-    Message message;
+    std::variant<Outgoing, std::function<void()>> what;
   };
 
-  void perform(MessageOutbox& outbox);
-  void dispatch(Message message);
+  template <class AnyMessage>
+  void perform_any(Outbox<AnyMessage>& outbox);
+  void perform(MessageOutbox& outbox) { perform_any(outbox); }
+  void dispatch(Outgoing outgoing);
+  void handle(Message message);
   void run_ready();
-  void on_message(StampPut put, MessageOutbox& outbox);
-  void on_message(const StampPutAck& ack, MessageOutbox& outbox);
-  void on_message(ReplicaGet get, MessageOutbox& outbox);
-  void on_message(ReplicaGetReply reply, MessageOutbox& outbox);
-  void on_message(ReadRecord read, MessageOutbox& outbox);
-  void on_message(ReadSlice read, MessageOutbox& outbox);
-  void on_message(const ClientAnswer& answer, MessageOutbox& outbox);
+  // `from`: the node that sent it; this one for what stays here.
+  void on_message(NodeId from, StampPut put, MessageOutbox& outbox);
+  void on_message(NodeId from, PutStamped stamped, MessageOutbox& outbox);
+  void on_message(NodeId from, StampPutAck ack, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaPut put, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaPutAck ack, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaGet get, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaGetReply reply, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaScan scan, MessageOutbox& outbox);
+  void on_message(NodeId from, ReplicaScanReply reply, MessageOutbox& outbox);
+  void on_message(NodeId from, ForwardedRequest request, MessageOutbox& outbox);
+  void on_message(NodeId from, ForwardedReply reply, MessageOutbox& outbox);
+  void on_message(NodeId from, ReadRecord read, MessageOutbox& outbox);
+  void on_message(NodeId from, ReadSlice read, MessageOutbox& outbox);
+  void on_message(NodeId from, const ClientAnswer& answer, MessageOutbox& outbox);
   void wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read);
   void start_reads();
   void start_read(ReadRecord read);
@@ -112,7 +145,6 @@ class Life {
   // `then` runs on the loop afterwards, unless this life is gone by then.
   void run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then);
   void on_committed(const Commit& commit, Status status);
-  void on_ring_chosen(const RingChosen& chosen);
 
   Environment& environment_;
   const NodeId self_;
@@ -124,9 +156,8 @@ class Life {
   RecordStore store_;
   Replica replica_;
   Coordinator coordinator_;
-  EpochRegister register_;
 
-  std::deque<Message> ready_;  // to be dispatched in this turn
+  std::deque<Outgoing> ready_;  // to be dispatched in this turn
   bool running_ = false;
   std::deque<Waiting> waiting_;  // for their batch, in order
   bool commit_under_way_ = false;
@@ -138,12 +169,6 @@ class Life {
   size_t reads_under_way_ = 0;
   size_t off_loop_ = 0;  // jobs that use the engine now
   bool failed_ = false;
-  struct RingChange {
-    BatchNumber batch;
-    RingChosen chosen;
-    std::function<void(Status)> done;
-  };
-  std::optional<RingChange> ring_change_;
   uint64_t commits_ = 0;
 
   // Continuations of work off the loop outlive a life; they look here whether theirs is still there.

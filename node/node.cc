@@ -1,11 +1,9 @@
 #include "node/node.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "base/text.h"
-#include "node/views.h"
 
 namespace ringkv {
 namespace {
@@ -15,13 +13,6 @@ constexpr Duration kDiskCheckPause = std::chrono::milliseconds(100);
 constexpr Duration kDoorCheckPause = std::chrono::seconds(1);
 constexpr uint64_t kDiskReserveBytesMax = uint64_t{1} << 30;
 constexpr uint64_t kDiskReserveShare = 20;  // a twentieth of the disk
-
-// Requests that the cores of a life serve; the rest are views of the node.
-template <class Request>
-constexpr bool kOfCoordinator =
-    std::is_same_v<Request, ClientPut> || std::is_same_v<Request, ClientGet> ||
-    std::is_same_v<Request, ClientScan> || std::is_same_v<Request, ClientLocalGet> ||
-    std::is_same_v<Request, ClientExplain>;
 
 // What is in the write buffers must still find room in table files, and on a small disk it is more than 5 %.
 uint64_t disk_reserve_of(const Node::Settings& settings, uint64_t size_bytes) {
@@ -35,32 +26,84 @@ uint64_t disk_reserve_of(const Node::Settings& settings, uint64_t size_bytes) {
 Node::Node(Environment environment, Settings settings)
     : environment_(std::move(environment)),
       settings_(std::move(settings)),
+      identity_(settings_.identity),
       door_(
           environment_.transport, environment_.clock, environment_.log, [this] { return welcome(); },
           [this](Requester requester, ClientRequest request) { on_request(requester, std::move(request)); }),
+      peer_door_(environment_.transport, environment_.clock, environment_.log, faults_, *this),
+      links_(environment_.transport, environment_.clock, environment_.random, environment_.log, faults_,
+             link_callbacks()),
+      router_(door_, peer_door_, links_),
       alive_(std::make_shared<bool>(true)) {}
 
 Node::~Node() { *alive_ = false; }
 
+void Node::set_addresses(Address peer_address, Address client_address) {
+  settings_.peer_address = std::move(peer_address);
+  settings_.client_address = std::move(client_address);
+}
+
 void Node::start(std::function<void(Status)> ready) {
   ready_ = std::move(ready);
+  next_boot_ = Boot{environment_.random.next()};
+  if (identity_.cluster) return open();
+  join();
+}
+
+void Node::join() {
+  environment_.log.info("node", cat(identity_.name, " joins"));
+  joiner_ =
+      std::make_unique<Joiner>(links_, environment_.log,
+                               Joiner::Settings{.request = {.protocol = kProtocolVersion,
+                                                            .format = kFormatVersion,
+                                                            .node = identity_.node,
+                                                            .disk = identity_.disk,
+                                                            .boot = next_boot_,
+                                                            .name = identity_.name,
+                                                            .rack = settings_.founding.rack,
+                                                            .weight = settings_.founding.weight,
+                                                            .peer_address = settings_.peer_address,
+                                                            .client_address = settings_.client_address,
+                                                            .replicas = settings_.replicas_expected,
+                                                            .partitions = settings_.partitions_expected,
+                                                            .placer = settings_.placer_expected},
+                                                .seeds = settings_.join,
+                                                .until = environment_.clock.now() + settings_.join_timeout},
+                               [this](JoinAnswer answer) { on_joined(std::move(answer)); });
+  joiner_->start(environment_.clock.now());
+}
+
+void Node::on_joined(JoinAnswer answer) {
+  if (!answer.status.ok()) return fail_start(std::move(answer.status));
+  const Result<RingDescription> ring = decode_ring_description(answer.description);
+  if (!ring.ok()) return fail_start(ring.status());
+  const Member* self = ring->find_member(identity_.name);
+  if (self == nullptr || self->disk != identity_.disk)
+    return fail_start(corruption("the ring that came back from joining doesn't have this node"));
+  identity_.cluster = ring->cluster;
+  identity_.node = self->node;  // a member's whose place it takes, or its own
+  settings_.founding.joined_ring = std::move(answer.description);
+  joined_peers_ = std::move(answer.peers);
   open();
 }
 
 void Node::open() {
   opening_ = true;
-  next_boot_ = Boot{environment_.random.next()};
+  if (life_ != nullptr) next_boot_ = Boot{environment_.random.next()};
   auto opened = std::make_shared<std::optional<Result<OpenedStore>>>();
   // A failed life's engine must be closed before its files are opened again; both may wait for the disk.
   std::shared_ptr<Engine> old = life_ == nullptr ? nullptr : life_->release_engine();
+  member_.reset();
   life_.reset();
+  greeted_ = false;
   failing_ = false;
   disk_check_under_way_ = false;  // its answer goes with its life
   environment_.executor.run(
       Lane::kCommit,
-      [this, old = std::move(old), boot = next_boot_, opened]() mutable {
+      [open_engine = environment_.open_engine, identity = identity_, founding = settings_.founding,
+       old = std::move(old), boot = next_boot_, opened]() mutable {
         old.reset();
-        opened->emplace(open_store(environment_.open_engine, settings_.identity, boot, settings_.founding));
+        opened->emplace(open_store(open_engine, identity, boot, founding));
       },
       [this, alive = alive_, opened] {
         if (*alive) on_opened(std::move(**opened));
@@ -69,26 +112,75 @@ void Node::open() {
 
 void Node::on_opened(Result<OpenedStore> opened) {
   opening_ = false;
-  if (!opened.ok()) {
-    if (ready_) return std::exchange(ready_, nullptr)(opened.status());
-    environment_.log.error("node", cat("the store can't be opened yet: ", opened.status().message()));
-    failure_ = opened.status().message();
-    reopen_at_ = environment_.clock.now() + kReopenPause;
-    return;
+  Status status = opened.status();
+  if (status.ok()) status = enter_cluster(*opened);
+  if (status.ok()) return;
+  if (ready_) return fail_start(std::move(status));
+  environment_.log.error("node", cat("the store can't be opened yet: ", status.message()));
+  failure_ = status.message();
+  reopen_at_ = environment_.clock.now() + kReopenPause;
+}
+
+Status Node::enter_cluster(OpenedStore& opened) {
+  if (settings_.keep_identity) {
+    if (Status status = settings_.keep_identity(identity_); !status.ok()) return status;
+    settings_.keep_identity = nullptr;
   }
-  log_damage_ = opened->log_damage;
+  log_damage_ = opened.log_damage;
   if (!log_damage_.empty()) environment_.log.error("storage", cat("the log was damaged: ", log_damage_));
-  const uint64_t free_bytes = opened->engine->disk_free_bytes();
-  const uint64_t size_bytes = opened->engine->disk_size_bytes();
+  const uint64_t free_bytes = opened.engine->disk_free_bytes();
+  const uint64_t size_bytes = opened.engine->disk_size_bytes();
+  if (settings_.peer_address.empty() && opened.ring.members.size() > 1) {
+    return invalid_argument(cat(identity_.name, " has ", opened.ring.members.size() - 1,
+                                " other members to talk to: --peer HOST:PORT says where"));
+  }
+  ClusterMember::Settings member{.self = {.protocol = kProtocolVersion,
+                                          .format = kFormatVersion,
+                                          .cluster = identity_.cluster,
+                                          .node = identity_.node,
+                                          .disk = identity_.disk,
+                                          .boot = next_boot_,
+                                          .generation = opened.generation,
+                                          .name = identity_.name,
+                                          .peer_address = settings_.peer_address,
+                                          .client_address = settings_.client_address},
+                                 .seeds = settings_.join,
+                                 .peers = joined_peers_,
+                                 .acceptor_record = std::move(opened.acceptor_record),
+                                 .peers_record = std::move(opened.peers_record)};
   life_ = std::make_unique<Life>(
-      environment_, settings_.identity.node, settings_.life, std::move(*opened),
-      Life::Callbacks{[this](const Requester& to, const ClientReply& reply) { door_.answer(to, reply); },
-                      [this](const Status& why) { on_failed(why); }});
+      environment_, identity_.node, settings_.life, std::move(opened),
+      Life::Callbacks{
+          .answer = [this](const Requester& to, const ClientReply& reply) { door_.answer(to, reply); },
+          .send = [this](NodeId to, const PeerMessage& message) { member_->send(to, message); },
+          .gossip = [this](GossipMessage message) { member_->on_gossip(identity_.node, std::move(message)); },
+          .statistics =
+              [this](const ClientStatistics& request) { return statistics(request.reset_latencies); },
+          .failed = [this](const Status& why) { on_failed(why); }});
+  Result<std::unique_ptr<ClusterMember>> entered =
+      ClusterMember::make(environment_, std::move(member), *life_, links_,
+                          {.on_ring = [this] { on_ring(); },
+                           .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
+                           .on_fenced = [this](const Status& why) { on_fenced(why); }});
+  if (!entered.ok()) return entered.status();
+  member_ = *std::move(entered);
   on_disk_checked(free_bytes, size_bytes);
+  member_->start([this](Status status) { on_greeted(std::move(status)); });
+  return {};
+}
+
+void Node::on_greeted(Status status) {
+  if (!status.ok()) {
+    if (ready_) return fail_start(std::move(status));
+    return on_fenced(status);
+  }
+  greeted_ = true;
   environment_.log.info("node", cat("serves with boot ", hex(life_->boot().value), ", epoch ", epoch(), ", ",
                                     life_->store().leaves().keys(), " keys"));
   if (ready_) std::exchange(ready_, nullptr)({});
 }
+
+void Node::fail_start(Status status) { std::exchange(ready_, nullptr)(std::move(status)); }
 
 // A failed append or fsync: what is on disk is known only after a reopen, so nothing more is acknowledged
 // until then.
@@ -97,29 +189,47 @@ void Node::on_failed(const Status& why) {
   failing_ = true;
   failure_ = why.message();
   environment_.log.error("storage", cat("fenced after a failed write: ", why.message()));
-  life_->fail_all(Status(why.code(), cat("the store failed: ", why.message())));
+  const Status reason(why.code(), cat("the store failed: ", why.message()));
+  life_->fail_all(reason);
+  member_->fail_all(unknown_outcome(reason.message()));
+  peer_door_.close_all();
+  links_.close_all();
   reopen_at_ = environment_.clock.now();
 }
 
+void Node::on_fenced(const Status& why) {
+  if (!fenced_.ok()) return;
+  fenced_ = why;
+  environment_.log.error("node", why.message());
+  life_->fail_all(why);
+}
+
 void Node::reopen_when_quiet(Time now) {
-  if (opening_ || stopping_ || now < reopen_at_ || (life_ != nullptr && (!failing_ || life_->off_loop())))
+  if (opening_ || stopping_ || !fenced_.ok() || now < reopen_at_ ||
+      (life_ != nullptr && (!failing_ || life_->off_loop())))
     return;
   open();
 }
 
 void Node::on_tick(Time now) {
-  if (serving()) life_->on_tick(now);
+  if (joiner_) joiner_->on_tick(now);
+  if (life_ != nullptr && !failing_ && fenced_.ok()) {
+    life_->on_tick(now);
+    member_->on_tick(now);
+  }
+  links_.on_tick(now);
   if (!ready_) reopen_when_quiet(now);
   if (now >= disk_checked_at_ + kDiskCheckPause) check_disk();
   if (now >= door_checked_at_ + kDoorCheckPause) {
     door_checked_at_ = now;
     door_.on_tick(now);
+    peer_door_.on_tick(now);
   }
   finish_stopping(now);
 }
 
 void Node::on_turn_end() {
-  if (serving()) life_->on_turn_end();
+  if (life_ != nullptr && !failing_) life_->on_turn_end();
 }
 
 void Node::check_disk() {
@@ -138,7 +248,7 @@ void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
   Coordinator& coordinator = life_->coordinator();
   const bool refused = !coordinator.puts_refused().empty();
   if (free_bytes < reserve) {
-    coordinator.refuse_puts(cat("the disk of ", settings_.identity.name, " has ", human_bytes(free_bytes),
+    coordinator.refuse_puts(cat("the disk of ", identity_.name, " has ", human_bytes(free_bytes),
                                 " free, below its reserve of ", human_bytes(reserve),
                                 ": free some space; deletes are taken, and puts again by themselves"));
     if (!refused) environment_.log.warning("storage", cat("puts are refused: ", coordinator.puts_refused()));
@@ -151,14 +261,22 @@ void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
 void Node::stop(Duration patience, std::function<void(Status)> done) {
   environment_.log.info("node", "stops: finishes what was accepted");
   stopping_ = Stopping{environment_.clock.now() + patience, std::move(done)};
+  joiner_.reset();
+  for (const FirstPuts::Waiting& waiting : first_puts_.take())
+    answer(waiting.requester, unavailable(why_not_serving()));
 }
 
 void Node::finish_stopping(Time now) {
   if (!stopping_ || stopping_->step != Stopping::Step::kFinishing) return;
   const bool serves = life_ != nullptr && !failing_;
+  if (serves && !stopping_->peers_closed && life_->coordinator().under_way() == 0) {
+    // What others still send would never end. They see at once that this node is gone.
+    stopping_->peers_closed = true;
+    peer_door_.close_all();
+  }
   const bool quiet = life_ == nullptr ? !opening_ : failing_ || life_->idle();
   if (!quiet && now < stopping_->until) return;
-  if (serves && !quiet) life_->fail_all(unavailable(cat(settings_.identity.name, " is stopping")));
+  if (serves && !quiet) life_->fail_all(unavailable(cat(identity_.name, " is stopping")));
   if (opening_ || (life_ != nullptr && life_->off_loop())) return;
   if (!serves || !quiet) {
     return end_stopping(
@@ -171,6 +289,8 @@ void Node::finish_stopping(Time now) {
 void Node::end_stopping(Status status) {
   environment_.log.info("node", "stopped");
   door_.close_all();
+  peer_door_.close_all();
+  links_.close_all();
   if (!status.ok())
     environment_.log.error("storage", cat("stopped without a last flush: ", status.message()));
   const std::function<void(Status)> done = std::exchange(stopping_->done, nullptr);
@@ -179,106 +299,81 @@ void Node::end_stopping(Status status) {
 }
 
 std::string Node::why_not_serving() const {
-  if (stopping_)
-    return cat(settings_.identity.name, " is stopping: ask another node, or again when it is back");
-  if (ready_) return cat(settings_.identity.name, " is opening its store: try again");
-  return cat(settings_.identity.name, " reopens its store after a failed write (", failure_, "): try again");
-}
-
-void Node::on_request(Requester requester, ClientRequest request) {
-  if (!serving() || stopping_) {
-    // In no boot's name: nobody has looked whether an earlier try of this operation was written.
-    ClientReply reply;
-    reply.status = unavailable(why_not_serving());
-    reply.epoch = epoch();
-    return door_.answer(requester, reply);
-  }
-  std::visit([&](auto& body) { route(requester, std::move(body), request.timeout); }, request.body);
-}
-
-template <class Request>
-void Node::route(const Requester& requester, Request request, Duration timeout) {
-  if constexpr (kOfCoordinator<Request>) {
-    const Time now = environment_.clock.now();
-    life_->on_request({requester, now + timeout, now, environment_.clock.wall_now(), life_->backlog_bytes()},
-                      std::move(request));
-  } else {
-    serve(requester, request);
-  }
-}
-
-void Node::serve(const Requester& requester, const ClientStatus&) {
-  answer(requester, {}, cluster_status(*life_, settings_.identity.node));
-}
-
-void Node::serve(const Requester& requester, const ClientRing& request) {
-  answer(requester, {}, ring_info(life_->ring(), request.owners));
-}
-
-void Node::serve(const Requester& requester, const ClientBuckets&) {
-  answer(requester, {}, bucket_infos(life_->ring().description()));
-}
-
-void Node::serve(const Requester& requester, const ClientCreateBucket& request) {
-  change_ring(requester, with_new_bucket(life_->ring().description(), request.bucket));
-}
-
-void Node::serve(const Requester& requester, const ClientChangeBucket& request) {
-  change_ring(requester, with_changed_bucket(life_->ring().description(), request.name, request.change));
-}
-
-void Node::change_ring(const Requester& requester, Result<RingDescription> next) {
-  if (!next.ok()) return answer(requester, next.status());
-  life_->change_ring(std::move(*next),
-                     [this, requester](Status status) { answer(requester, std::move(status)); });
-}
-
-void Node::serve(const Requester& requester, const ClientStatistics& request) {
-  if (!request.node.empty() && request.node != settings_.identity.name) {
-    return answer(requester,
-                  invalid_argument(cat("no member of the ring is named ", display_key(request.node))));
-  }
-  RequestStatistics& requests = life_->coordinator().statistics();
-  Statistics statistics;
-  requests.add_to(statistics);
-  const auto set = [&](const std::string& name, uint64_t value) {
-    statistics[name] = static_cast<double>(value);
-  };
-  set("requests.under_way", life_->coordinator().under_way());
-  set("store.keys", life_->store().leaves().keys());
-  set("store.bytes", life_->store().leaves().bytes());
-  set("store.commits", life_->commits());
-  set("store.staged_bytes", life_->store().staged_bytes());
-  set("store.fences", fences_);
-  set("store.log_damaged", log_damage_.empty() ? 0 : 1);
-  set("disk.free_bytes", disk_free_bytes_);
-  set("disk.puts_refused", life_->coordinator().puts_refused().empty() ? 0 : 1);
-  set("clients.connections", door_.statistics().connections_now);
-  set("clients.connections_total", door_.statistics().connections_total);
-  set("clients.refused_frames", door_.statistics().refused_frames);
-  set("clients.dropped_slow_readers", door_.statistics().dropped_slow_readers);
-  for (const auto& [name, value] : life_->engine().statistics()) set("engine." + name, value);
-  if (request.reset_latencies) requests.reset_latencies();
-  answer(requester, {}, std::move(statistics));
-}
-
-void Node::answer(const Requester& requester, Status status, ClientReply::Body body) {
-  ClientReply reply;
-  reply.status = std::move(status);
-  reply.body = std::move(body);
-  reply.epoch = epoch();
-  reply.boot = life_->boot();
-  door_.answer(requester, reply);
+  if (!fenced_.ok()) return fenced_.message();
+  if (stopping_) return cat(identity_.name, " is stopping: ask another node, or again when it is back");
+  if (failing_ || (!ready_ && !failure_.empty()))
+    return cat(identity_.name, " reopens its store after a failed write (", failure_, "): try again");
+  if (life_ != nullptr) return cat(identity_.name, " introduces itself to the other members: try again");
+  if (joiner_) return cat(identity_.name, " is joining its cluster: try again");
+  return cat(identity_.name, " is opening its store: try again");
 }
 
 Result<Welcome> Node::welcome() const {
   // A boot that has failed, or isn't there yet, must not be taken for the one that a client's puts go to.
   if (!serving()) return unavailable(why_not_serving());
   return Welcome{.protocol = kProtocolVersion,
-                 .cluster = settings_.identity.cluster,
-                 .node = settings_.identity.node,
-                 .name = settings_.identity.name,
+                 .cluster = identity_.cluster,
+                 .node = identity_.node,
+                 .name = identity_.name,
                  .boot = life_->boot()};
+}
+
+PeerHello Node::hello() const {
+  if (member_ != nullptr) return member_->hello();
+  return {.protocol = kProtocolVersion,
+          .format = kFormatVersion,
+          .cluster = identity_.cluster,
+          .node = identity_.node,
+          .disk = identity_.disk,
+          .boot = next_boot_,
+          .name = identity_.name,
+          .peer_address = settings_.peer_address,
+          .client_address = settings_.client_address};
+}
+
+PeerLinks::Callbacks Node::link_callbacks() {
+  return {.hello = [this] { return hello(); },
+          .on_welcome =
+              [this](const PeerWelcome& welcome, const Address& address) {
+                return member_ != nullptr && member_->on_welcome(welcome, address);
+              },
+          .on_refused =
+              [this](NodeId node, const Status& why) {
+                if (member_ != nullptr) member_->on_refused(node, why);
+              },
+          .on_unreachable =
+              [this](NodeId node, const Status& why) {
+                if (member_ != nullptr) member_->on_unreachable(node, why);
+              },
+          .on_reachable =
+              [this](NodeId node) {
+                if (member_ != nullptr) member_->on_reachable(node);
+              }};
+}
+
+void Node::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
+  if (member_ != nullptr && !failing_ && fenced_.ok()) return member_->on_hello(hello, std::move(answer));
+  // Who takes in a joiner looks whether it can be reached.
+  if (joiner_ && hello.channel == PeerChannel::kIdentify && (!hello.to || hello.to == identity_.node)) {
+    return answer(PeerWelcome{.cluster = identity_.cluster,
+                              .node = identity_.node,
+                              .disk = identity_.disk,
+                              .boot = next_boot_,
+                              .name = identity_.name});
+  }
+  answer(unavailable(why_not_serving()));
+}
+
+void Node::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) {
+  if (serving() && !stopping_) return member_->on_join(request, std::move(answer));
+  JoinAnswer refusal;
+  refusal.status = unavailable(why_not_serving());
+  answer(std::move(refusal));
+}
+
+void Node::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) {
+  if (member_ == nullptr || failing_ || !fenced_.ok()) return;
+  member_->on_peer_message(from, lineage, epoch, std::move(message));
 }
 
 }  // namespace ringkv

@@ -1,6 +1,6 @@
-// A node: opens its store, lives, and after a failure of the disk lives again as another boot. Joins doors
-// and cores to the environment; the same on Asio and RocksDB as on a simulated clock, network and disk. It
-// routes and never decides.
+// A node: joins its cluster if it must, opens its store, lives, and after a failure of the disk lives again
+// as another boot. Joins doors, links and cores to the environment; the same on Asio and RocksDB as on a
+// simulated clock, network and disk. It routes and never decides.
 //
 // All calls on the loop thread.
 #pragma once
@@ -8,23 +8,43 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/client_message.h"
 #include "base/loop.h"
 #include "node/client_door.h"
+#include "node/cluster_member.h"
+#include "node/connection_router.h"
 #include "node/environment.h"
+#include "node/first_puts.h"
+#include "node/joiner.h"
 #include "node/life.h"
+#include "node/peer_door.h"
+#include "node/peer_faults.h"
+#include "node/peer_links.h"
 #include "node/store_opener.h"
 #include "storage/data_directory.h"
 
 namespace ringkv {
 
-class Node final : public LoopHandler {
+class Node final : public LoopHandler, private PeerReception {
  public:
   struct Settings {
-    Identity identity;
+    Identity identity;  // without a cluster: one that must join first
     Founding founding;
+    std::vector<Address> join;  // peer addresses of members
+    Duration join_timeout = std::chrono::seconds(30);
+    // What the ring must have been founded with, where the joiner was told so.
+    std::optional<uint32_t> replicas_expected;
+    std::optional<uint32_t> partitions_expected;
+    std::optional<PlacerKind> placer_expected;
+    Address peer_address;  // as advertised; empty: no other nodes
+    Address client_address;
+    bool enable_faults = false;
+    // The identity has changed by joining, and the ring is on disk: to be kept. Called on the loop, once.
+    std::function<Status(const Identity&)> keep_identity;
     Life::Settings life;
     uint64_t disk_reserve_bytes = 0;  // 0: 5 % of the disk, at least the write buffers, at most 1 GiB
     uint64_t write_buffer_bytes = 0;
@@ -32,7 +52,10 @@ class Node final : public LoopHandler {
 
   Node(Environment environment, Settings settings);
 
-  // Opens the store; `ready` is called once: it serves, or why it can't.
+  // Before start: where it is found, once the doors are open.
+  void set_addresses(Address peer_address, Address client_address);
+
+  // Joins if it must, opens the store, introduces itself; `ready` is called once: it serves, or why it can't.
   void start(std::function<void(Status)> ready);
 
   // Takes no more requests, finishes what was accepted (for at most `patience`), then calls `done`: nothing
@@ -44,50 +67,84 @@ class Node final : public LoopHandler {
     door_.call(std::move(request), std::move(done));
   }
 
-  TransportHandler& transport_handler() { return door_; }
+  TransportHandler& transport_handler() { return router_; }
 
   void on_tick(Time now) override;
   void on_turn_end() override;
 
-  bool serving() const { return life_ != nullptr && !failing_; }
+  bool serving() const { return life_ != nullptr && greeted_ && !failing_ && fenced_.ok(); }
   uint64_t epoch() const { return life_ == nullptr ? 0 : life_->ring().epoch(); }
+  const Identity& identity() const { return identity_; }
   const Life* life() const { return life_.get(); }
+  const ClusterMember* member() const { return member_.get(); }
 
  private:
+  // ---- From nothing to serving (node.cc)
+  void join();
+  void on_joined(JoinAnswer answer);
   void open();
   void on_opened(Result<OpenedStore> opened);
+  Status enter_cluster(OpenedStore& opened);
+  void on_greeted(Status status);
+  void fail_start(Status status);
   void on_failed(const Status& why);
+  void on_fenced(const Status& why);
   void reopen_when_quiet(Time now);
   void check_disk();
   void on_disk_checked(uint64_t free_bytes, uint64_t size_bytes);
   void finish_stopping(Time now);
   void end_stopping(Status status);
-
-  void on_request(Requester requester, ClientRequest request);
-  template <class Request>
-  void route(const Requester& requester, Request request, Duration timeout);
-  void serve(const Requester& requester, const ClientStatus& request);
-  void serve(const Requester& requester, const ClientRing& request);
-  void serve(const Requester& requester, const ClientStatistics& request);
-  void serve(const Requester& requester, const ClientBuckets& request);
-  void serve(const Requester& requester, const ClientCreateBucket& request);
-  void serve(const Requester& requester, const ClientChangeBucket& request);
-  void change_ring(const Requester& requester, Result<RingDescription> next);
-  void answer(const Requester& requester, Status status, ClientReply::Body body = {});
+  PeerHello hello() const;
   Result<Welcome> welcome() const;
   std::string why_not_serving() const;
 
-  Environment environment_;
-  const Settings settings_;
-  ClientDoor door_;
+  // ---- Other nodes
+  PeerLinks::Callbacks link_callbacks();
+  void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) override;
+  void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) override;
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) override;
 
-  std::unique_ptr<Life> life_;  // nullptr: opening
-  bool failing_ = false;        // the life has failed and waits to be replaced
-  std::string failure_;         // why the store is being reopened
+  // ---- Requests (node_requests.cc)
+  void on_request(Requester requester, ClientRequest request);
+  template <class Request>
+  void route(const Requester& requester, Request request, Duration timeout);
+  void take_put(const Requester& requester, ClientPut put, Time deadline);
+  void on_ring();
+  void serve(const Requester& requester, const ClientStatus& request, Time deadline);
+  void serve(const Requester& requester, const ClientRing& request, Time deadline);
+  void serve(const Requester& requester, const ClientRouting& request, Time deadline);
+  void serve(const Requester& requester, const ClientStatistics& request, Time deadline);
+  void serve(const Requester& requester, const ClientBuckets& request, Time deadline);
+  void serve(const Requester& requester, const ClientCreateBucket& request, Time deadline);
+  void serve(const Requester& requester, const ClientChangeBucket& request, Time deadline);
+  void serve(const Requester& requester, const ClientFault& request, Time deadline);
+  void change_ring(const Requester& requester, RingEdit edit, Time deadline);
+  Statistics statistics(bool reset_latencies);
+  void answer(const Requester& requester, Status status, ClientReply::Body body = {});
+  Coordinator::Arrival arrival(const Requester& requester, Time deadline) const;
+
+  Environment environment_;
+  Settings settings_;
+  Identity identity_;
+  ClientDoor door_;
+  PeerFaults faults_;
+  PeerDoor peer_door_;
+  PeerLinks links_;
+  ConnectionRouter router_;
+
+  std::unique_ptr<Joiner> joiner_;         // while it joins
+  std::unique_ptr<Life> life_;             // nullptr: joining, opening
+  std::unique_ptr<ClusterMember> member_;  // beside the life
+  bool greeted_ = false;                   // the others have taken this life
+  bool failing_ = false;                   // the life has failed and waits to be replaced
+  std::string failure_;                    // why the store is being reopened
+  Status fenced_;                          // it is no member any more
+  std::vector<PeerState> joined_peers_;
   std::function<void(Status)> ready_;
   Boot next_boot_;
   Time reopen_at_{};
   bool opening_ = false;
+  FirstPuts first_puts_;
 
   struct Stopping {
     enum class Step : uint8_t { kFinishing, kFlushing, kEnded };
@@ -95,6 +152,7 @@ class Node final : public LoopHandler {
     Time until;
     std::function<void(Status)> done;
     Step step = Step::kFinishing;  // what was accepted; then what was written
+    bool peers_closed = false;
   };
   std::optional<Stopping> stopping_;
 

@@ -1,9 +1,12 @@
 #include "node/store_opener.h"
 
 #include <bit>
+#include <charconv>
 #include <utility>
 
 #include "base/text.h"
+#include "gossip/epoch_register.h"
+#include "gossip/peer_book.h"
 #include "replication/placer.h"
 
 namespace ringkv {
@@ -28,8 +31,18 @@ Status check_founding(const Identity& identity, const Founding& founding) {
 }
 
 Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, const Founding& founding) {
-  Result<std::string> encoded = read_ring(engine);
+  Result<std::string> encoded = read_meta(engine, kRingKey);
   if (!encoded.ok()) return encoded.status();
+  if (encoded->empty() && !founding.joined_ring.empty()) {
+    const Result<RingDescription> joined = decode_ring_description(founding.joined_ring);
+    if (!joined.ok()) return joined.status();
+    encoded = founding.joined_ring;
+    // Before the ring is there: a crash in between must not make it look whole.
+    if (joined->open) {
+      if (Status status = write_meta(engine, kIncompleteKey, "yes"); !status.ok()) return status;
+    }
+    if (Status status = write_meta(engine, kRingKey, *encoded); !status.ok()) return status;
+  }
   if (!encoded->empty()) {
     Result<RingDescription> ring = decode_ring_description(*encoded);
     if (!ring.ok()) return ring;
@@ -41,13 +54,30 @@ Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, 
   }
   if (!founding.bootstrap) {
     return invalid_argument(
-        "there is no data here yet: --bootstrap founds a cluster, --dev starts a single node to try things "
-        "on");
+        "there is no data here yet: --bootstrap founds a cluster, --join HOST:PORT joins one, --dev starts a "
+        "single node to try things on");
   }
   Result<RingDescription> ring = found_ring(identity, founding);
   if (!ring.ok()) return ring;
-  if (Status status = write_ring(engine, encode_ring_description(*ring)); !status.ok()) return status;
+  if (Status status = write_meta(engine, kRingKey, encode_ring_description(*ring)); !status.ok())
+    return status;
   return ring;
+}
+
+// "": never started before. A damaged one counts as nothing remembered: the others remember.
+uint64_t number_from(std::string_view digits) {
+  uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+Result<uint64_t> next_generation(Engine& engine) {
+  const Result<std::string> last = read_meta(engine, kGenerationKey);
+  if (!last.ok()) return last.status();
+  const uint64_t generation = number_from(*last) + 1;
+  if (Status status = write_meta(engine, kGenerationKey, std::to_string(generation)); !status.ok())
+    return status;
+  return generation;
 }
 
 }  // namespace
@@ -80,8 +110,22 @@ Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& 
   Result<RecoveredStore> recovered =
       recover_store(*opened->engine, ring->partitions(), {identity.node, boot});
   if (!recovered.ok()) return recovered.status();
-  return OpenedStore{std::move(opened->engine), std::move(*ring), std::move(*recovered),
-                     std::move(opened->log_damage)};
+  const Result<uint64_t> generation = next_generation(*opened->engine);
+  if (!generation.ok()) return generation.status();
+  Result<std::string> peers = read_meta(*opened->engine, kPeersKey);
+  if (!peers.ok()) return peers.status();
+  Result<std::string> acceptor = read_meta(*opened->engine, kAcceptorKey);
+  if (!acceptor.ok()) return acceptor.status();
+  const Result<std::string> incomplete = read_meta(*opened->engine, kIncompleteKey);
+  if (!incomplete.ok()) return incomplete.status();
+  return OpenedStore{.engine = std::move(opened->engine),
+                     .ring = std::move(*ring),
+                     .recovered = std::move(*recovered),
+                     .generation = *generation,
+                     .whole = incomplete->empty(),
+                     .peers_record = *std::move(peers),
+                     .acceptor_record = *std::move(acceptor),
+                     .log_damage = std::move(opened->log_damage)};
 }
 
 }  // namespace ringkv

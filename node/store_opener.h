@@ -15,6 +15,8 @@ namespace ringkv {
 // What a first start founds its cluster with; a later one finds the ring on its disk.
 struct Founding {
   bool bootstrap = false;
+  std::string joined_ring;  // encoded; of a cluster that has taken this node as a member
+
   uint32_t replicas = 3;
   uint32_t partitions = kPartitionsDefault;
   PlacerKind placer = PlacerKind::kBalanced;
@@ -27,6 +29,12 @@ struct OpenedStore {
   std::unique_ptr<Engine> engine;
   RingDescription ring;
   RecoveredStore recovered;
+  uint64_t generation = 0;  // one more than at the start before
+  // False: it took the place of a member whose data are lost, and hasn't got its copies yet. It takes writes
+  // and doesn't count for reads.
+  bool whole = true;
+  std::string peers_record;  // what gossip has left here; empty: nothing yet
+  std::string acceptor_record;
   std::string log_damage;  // empty: none
 };
 

@@ -1,19 +1,17 @@
-// What operators see of a node: pure views of its ring and its life.
+// What operators and clients see of a node: pure views of its ring, its life and what it knows of others.
 #pragma once
 
+#include "base/client_message.h"
 #include "base/ring_description.h"
+#include "node/cluster_member.h"
 #include "node/life.h"
 #include "ringkv/admin.h"
 
 namespace ringkv {
 
-ClusterStatus cluster_status(const Life& life, NodeId self);
+ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self);
 RingInfo ring_info(const Ring& ring, bool owners);
+RoutingTable routing_table(const Ring& ring, const StateGossip& states);
 std::vector<BucketInfo> bucket_infos(const RingDescription& ring);
-
-// The ring that follows; INVALID_ARGUMENT says what is wrong with the bucket.
-Result<RingDescription> with_new_bucket(RingDescription ring, const BucketInfo& bucket);
-Result<RingDescription> with_changed_bucket(RingDescription ring, std::string_view name,
-                                            const Admin::BucketChange& change);
 
 }  // namespace ringkv

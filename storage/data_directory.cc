@@ -216,7 +216,9 @@ DataDirectory::~DataDirectory() { ::close(lock_descriptor_); }
 
 Status DataDirectory::write_identity(const Identity& identity) {
   const fs::path path = path_ / "IDENTITY";
-  if (has_identity()) return forbidden(cat(path.string(), " exists; an identity is made once"));
+  // Until it belongs to a cluster nobody relies on it.
+  if (has_identity() && identity_.cluster)
+    return forbidden(cat(path.string(), " exists; an identity is made once"));
   if (!identity.node || identity.name.empty() || identity.name.find('\n') != std::string::npos ||
       identity.name.size() > kFileBytesMax / 2) {
     return invalid_argument(
@@ -228,8 +230,8 @@ Status DataDirectory::write_identity(const Identity& identity) {
   return {};
 }
 
-Status DataDirectory::mark_founded() {
-  Identity founded = identity_;
+Status DataDirectory::mark_founded(const Identity& identity) {
+  Identity founded = identity;
   founded.founded = true;
   const Status status = write_file(path_ / "IDENTITY", encode(founded));
   if (status.ok()) identity_ = founded;

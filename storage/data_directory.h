@@ -47,11 +47,13 @@ class DataDirectory {
   bool has_identity() const { return static_cast<bool>(identity_.node); }
   const Identity& identity() const { return identity_; }
 
-  // Once, at the first start; written to a temporary name, synced, renamed, the directory synced.
+  // At the first start, and again by one that has never become a member of a cluster. Written to a temporary
+  // name, synced, renamed, the directory synced.
   Status write_identity(const Identity& identity);
 
-  // Once the ring is in db/: from then on db/ is never made anew.
-  Status mark_founded();
+  // Once the ring is in db/, with the cluster and the node id that a joiner has been given: from then on
+  // db/ is never made anew.
+  Status mark_founded(const Identity& identity);
 
   std::filesystem::path db_path() const { return path_ / "db"; }
   std::filesystem::path log_path() const { return path_ / "log"; }

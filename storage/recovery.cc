@@ -79,12 +79,6 @@ void forget_oldest(OwnBoots& boots) {
   boots.lives.erase(boots.lives.begin(), boots.lives.end() - kLivesKept);
 }
 
-Status write_synced(Engine& engine, std::string_view key, std::string_view value) {
-  const std::unique_ptr<Batch> batch = engine.new_batch();
-  batch->put(Family::kMeta, key, value);
-  return engine.write(*batch, true);
-}
-
 }  // namespace
 
 Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const Actor& actor) {
@@ -100,20 +94,22 @@ Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const 
   for (const auto& [boot, counter] : boots->lives) past.vector.raise({actor.node, boot}, counter);
 
   boots->lives.emplace_back(actor.boot, 0);
-  if (Status status = write_synced(engine, kBootsKey, encode(*boots)); !status.ok()) return status;
+  if (Status status = write_meta(engine, kBootsKey, encode(*boots)); !status.ok()) return status;
   return RecoveredStore{std::move(*leaves), actor, std::move(past)};
 }
 
-Result<std::string> read_ring(Engine& engine) {
+Result<std::string> read_meta(Engine& engine, std::string_view key) {
   std::string bytes;
-  Result<Lookup> found = engine.get(Family::kMeta, kRingKey, bytes);
+  Result<Lookup> found = engine.get(Family::kMeta, key, bytes);
   if (!found.ok()) return found.status();
   if (*found == Lookup::kAbsent) return std::string();
   return bytes;
 }
 
-Status write_ring(Engine& engine, std::string_view encoded) {
-  return write_synced(engine, kRingKey, encoded);
+Status write_meta(Engine& engine, std::string_view key, std::string_view value) {
+  const std::unique_ptr<Batch> batch = engine.new_batch();
+  batch->put(Family::kMeta, key, value);
+  return engine.write(*batch, true);
 }
 
 }  // namespace ringkv

@@ -26,9 +26,11 @@ struct RecoveredStore {
 // Blocks: reads pages and journal, no data. The engine must not be written by anybody else.
 Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const Actor& actor);
 
-// The newest ring description on this disk, or "" at a first start; and how it is put there, synced.
-inline constexpr std::string_view kRingKey = "ring";
-Result<std::string> read_ring(Engine& engine);
-Status write_ring(Engine& engine, std::string_view encoded);
+// What else a node keeps of itself beside its records, by name; "" when there is none. write_meta syncs.
+inline constexpr std::string_view kRingKey = "ring";              // the newest ring description
+inline constexpr std::string_view kGenerationKey = "generation";  // of the last start, in decimal digits
+inline constexpr std::string_view kIncompleteKey = "incomplete";  // "yes": copies are missing here
+Result<std::string> read_meta(Engine& engine, std::string_view key);
+Status write_meta(Engine& engine, std::string_view key, std::string_view value);
 
 }  // namespace ringkv

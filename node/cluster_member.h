@@ -1,0 +1,131 @@
+// This node as a member of its cluster, for one life: the cores of gossip joined to the links to other nodes
+// and to the life's disk. Takes rings and passes them on, keeps the view of who can be asked, and looks at
+// the epoch of every message at the door.
+//
+// Routes, never decides. Loop thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/cluster_view.h"
+#include "gossip/epoch_register.h"
+#include "gossip/failure_detector.h"
+#include "gossip/peer_book.h"
+#include "gossip/state_gossip.h"
+#include "node/environment.h"
+#include "node/epoch_gate.h"
+#include "node/life.h"
+#include "node/newcomers.h"
+#include "node/peer_links.h"
+#include "node/ring_changer.h"
+
+namespace ringkv {
+
+class ClusterMember {
+ public:
+  struct Settings {
+    PeerHello self;  // how this node introduces itself; generation and epoch as at the start of this life
+    std::vector<Address> seeds;    // asked as well, besides those that are known
+    std::vector<PeerState> peers;  // heard at joining
+    std::string acceptor_record;   // as found on disk
+    std::string peers_record;
+  };
+  struct Callbacks {
+    std::function<void()> on_ring;                 // another ring holds
+    std::function<void(NodeId, Boot)> on_boot;     // the latest life of a node; others are over
+    std::function<void(const Status&)> on_fenced;  // this node is no member any more
+  };
+
+  // CORRUPTION when what was found on disk is damaged.
+  static Result<std::unique_ptr<ClusterMember>> make(Environment& environment, Settings settings, Life& life,
+                                                     PeerLinks& links, Callbacks callbacks);
+
+  // Introduces itself to all others. `greeted` once: those that can be reached have taken this life, or one
+  // refuses it.
+  void start(std::function<void(Status)> greeted);
+
+  void on_tick(Time now);
+
+  PeerHello hello() const;
+  void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer);
+  void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer);
+  bool on_welcome(const PeerWelcome& welcome, const Address& address);
+  void on_refused(NodeId node, const Status& why);
+  void on_unreachable(NodeId node, const Status& why);
+  void on_reachable(NodeId node);
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message);
+  void on_gossip(NodeId from, GossipMessage message);  // from this node too
+
+  void send(NodeId to, const PeerMessage& message);
+  void change_ring(RingEdit edit, Time deadline, RingChanger::Done done);
+  void fail_all(const Status& why) { changer_.fail_all(why); }
+
+  bool changing_ring() const { return register_.proposing(); }
+  const Ring& ring() const { return life_.ring(); }
+  const FailureDetector& detector() const { return *detector_; }
+  const StateGossip& states() const { return *gossip_; }
+  const ClusterView& view() const { return view_; }
+  const EpochGate::Statistics& gate_statistics() const { return gate_.statistics(); }
+
+ private:
+  struct Greeting {
+    std::function<void(Status)> done;
+    Time until;
+    std::map<NodeId, bool> waiting;
+  };
+
+  ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links, PeerBook book,
+                EpochRegister epochs, Callbacks callbacks);
+
+  void make_cores(uint64_t generation);
+  std::vector<NodeId> others() const;
+  PeerState own_state() const;
+  PeerWelcome welcome_for(NodeId node) const;
+  void welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer);
+  void learn_addresses();
+  void take_members();
+  void adopt(std::string_view description);
+  void take_outcome();
+  void update_view();
+  void update_own_state(Time now);
+  void finish_greeting(NodeId node);
+  void end_greeting(Status status);
+
+  template <class Call>
+  void with_outbox(Call call);
+
+  Environment& environment_;
+  const Settings settings_;
+  Life& life_;
+  PeerLinks& links_;
+  const Callbacks callbacks_;
+
+  PeerBook book_;
+  EpochRegister register_;
+  std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
+  std::unique_ptr<StateGossip> gossip_;
+  RingChanger changer_;
+  Newcomers newcomers_;
+  EpochGate gate_;
+
+  uint64_t generation_ = 0;
+  uint64_t epoch_on_disk_ = 0;
+  std::optional<Greeting> greeting_;
+  ClusterView view_;
+  Time state_updated_at_{};
+
+  // Continuations of identifications and syncs look here whether their member is still there.
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+
+ public:
+  ~ClusterMember();
+};
+
+}  // namespace ringkv

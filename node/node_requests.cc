@@ -1,0 +1,177 @@
+// Requests: those for the cores of the life are handed on, the rest are views of the node and its ring.
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "base/text.h"
+#include "node/node.h"
+#include "node/views.h"
+
+namespace ringkv {
+namespace {
+
+template <class Request>
+constexpr bool kOfCoordinator =
+    std::is_same_v<Request, ClientGet> || std::is_same_v<Request, ClientScan> ||
+    std::is_same_v<Request, ClientLocalGet> || std::is_same_v<Request, ClientExplain>;
+
+}  // namespace
+
+void Node::on_request(Requester requester, ClientRequest request) {
+  if (!serving() || stopping_) {
+    // In no boot's name: nobody has looked whether an earlier try of this operation was written.
+    ClientReply reply;
+    reply.status = unavailable(why_not_serving());
+    reply.epoch = epoch();
+    return door_.answer(requester, reply);
+  }
+  std::visit([&](auto& body) { route(requester, std::move(body), request.timeout); }, request.body);
+}
+
+Coordinator::Arrival Node::arrival(const Requester& requester, Time deadline) const {
+  return {requester, deadline, environment_.clock.now(), environment_.clock.wall_now(),
+          life_->backlog_bytes()};
+}
+
+template <class Request>
+void Node::route(const Requester& requester, Request request, Duration timeout) {
+  const Time deadline = environment_.clock.now() + timeout;
+  if constexpr (std::is_same_v<Request, ClientPut>) {
+    take_put(requester, std::move(request), deadline);
+  } else if constexpr (kOfCoordinator<Request>) {
+    life_->on_request(arrival(requester, deadline), std::move(request));
+  } else {
+    serve(requester, request, deadline);
+  }
+}
+
+void Node::take_put(const Requester& requester, ClientPut put, Time deadline) {
+  if (life_->ring().description().open)
+    return life_->on_request(arrival(requester, deadline), std::move(put));
+  const bool first = first_puts_.empty();
+  if (Status status = first_puts_.add({requester, std::move(put), deadline}); !status.ok())
+    return answer(requester, std::move(status));
+  if (!first) return;
+  member_->change_ring(opened(), deadline, [this](const Status& status) {
+    if (status.ok()) return;
+    for (const FirstPuts::Waiting& waiting : first_puts_.take()) {
+      answer(waiting.requester,
+             unavailable(cat("nothing was written: the ring must be opened for its first put (",
+                             status.message(), ")")));
+    }
+  });
+}
+
+void Node::on_ring() {
+  if (!life_->ring().description().open || first_puts_.empty()) return;
+  for (FirstPuts::Waiting& waiting : first_puts_.take())
+    life_->on_request(arrival(waiting.requester, waiting.deadline), std::move(waiting.put));
+}
+
+void Node::serve(const Requester& requester, const ClientStatus&, Time) {
+  answer(requester, {}, cluster_status(*life_, *member_, identity_.node));
+}
+
+void Node::serve(const Requester& requester, const ClientRing& request, Time) {
+  answer(requester, {}, ring_info(life_->ring(), request.owners));
+}
+
+void Node::serve(const Requester& requester, const ClientRouting&, Time) {
+  answer(requester, {}, routing_table(life_->ring(), member_->states()));
+}
+
+void Node::serve(const Requester& requester, const ClientBuckets&, Time) {
+  answer(requester, {}, bucket_infos(life_->ring().description()));
+}
+
+void Node::serve(const Requester& requester, const ClientCreateBucket& request, Time deadline) {
+  change_ring(requester, new_bucket(request.bucket), deadline);
+}
+
+void Node::serve(const Requester& requester, const ClientChangeBucket& request, Time deadline) {
+  change_ring(requester, changed_bucket(request.name, request.change), deadline);
+}
+
+void Node::change_ring(const Requester& requester, RingEdit edit, Time deadline) {
+  member_->change_ring(std::move(edit), deadline,
+                       [this, requester](Status status) { answer(requester, std::move(status)); });
+}
+
+void Node::serve(const Requester& requester, const ClientFault& request, Time) {
+  if (!settings_.enable_faults) {
+    return answer(requester, forbidden(cat(identity_.name,
+                                           " takes no faults: start it with --enable-faults for tests")));
+  }
+  if (request.kind == ClientFault::Kind::kHeal) {
+    faults_.heal();
+    environment_.log.warning("node", "faults are healed");
+    return answer(requester, {});
+  }
+  const Member* peer = life_->ring().description().find_member(request.peer);
+  if (peer == nullptr || peer->node == identity_.node) {
+    return answer(requester,
+                  invalid_argument(cat(display_key(request.peer), " is no other member of the ring")));
+  }
+  if (request.kind == ClientFault::Kind::kDrop) {
+    faults_.drop(peer->node);
+  } else {
+    faults_.delay(peer->node, std::chrono::milliseconds(request.delay_ms));
+  }
+  environment_.log.warning("node", cat("traffic with ", peer->name, " is ",
+                                       request.kind == ClientFault::Kind::kDrop ? "dropped" : "delayed"));
+  answer(requester, {});
+}
+
+void Node::serve(const Requester& requester, const ClientStatistics& request, Time deadline) {
+  if (request.node.empty() || request.node == identity_.name)
+    return answer(requester, {}, statistics(request.reset_latencies));
+  const Member* other = life_->ring().description().find_member(request.node);
+  if (other == nullptr) {
+    return answer(requester,
+                  invalid_argument(cat("no member of the ring is named ", display_key(request.node))));
+  }
+  life_->forward(arrival(requester, deadline), {.body = request, .timeout = {}}, other->node);
+}
+
+Statistics Node::statistics(bool reset_latencies) {
+  RequestStatistics& requests = life_->coordinator().statistics();
+  Statistics statistics;
+  requests.add_to(statistics);
+  const auto set = [&](const std::string& name, uint64_t value) {
+    statistics[name] = static_cast<double>(value);
+  };
+  set("requests.under_way", life_->coordinator().under_way());
+  set("store.keys", life_->store().leaves().keys());
+  set("store.bytes", life_->store().leaves().bytes());
+  set("store.commits", life_->commits());
+  set("store.staged_bytes", life_->store().staged_bytes());
+  set("store.fences", fences_);
+  set("store.log_damaged", log_damage_.empty() ? 0 : 1);
+  set("disk.free_bytes", disk_free_bytes_);
+  set("disk.puts_refused", life_->coordinator().puts_refused().empty() ? 0 : 1);
+  set("members.unreachable", member_->view().unreachable.size());
+  set("members.suspected", member_->detector().statistics().suspected);
+  set("members.refuted", member_->detector().statistics().refuted);
+  set("members.down", member_->detector().statistics().down);
+  set("ring.requests_refused_stale", member_->gate_statistics().refused);
+  set("ring.requests_held", member_->gate_statistics().held);
+  set("ring.requests_held_in_vain", member_->gate_statistics().dropped);
+  set("clients.connections", door_.statistics().connections_now);
+  set("clients.connections_total", door_.statistics().connections_total);
+  set("clients.refused_frames", door_.statistics().refused_frames);
+  set("clients.dropped_slow_readers", door_.statistics().dropped_slow_readers);
+  for (const auto& [name, value] : life_->engine().statistics()) set("engine." + name, value);
+  if (reset_latencies) requests.reset_latencies();
+  return statistics;
+}
+
+void Node::answer(const Requester& requester, Status status, ClientReply::Body body) {
+  ClientReply reply;
+  reply.status = std::move(status);
+  reply.body = std::move(body);
+  reply.epoch = epoch();
+  if (life_ != nullptr) reply.boot = life_->boot();
+  door_.answer(requester, reply);
+}
+
+}  // namespace ringkv
