@@ -4,7 +4,9 @@
 // Loop thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "base/client_message.h"
 #include "base/time.h"
@@ -38,6 +40,23 @@ class FirstPuts {
   std::deque<Waiting> take() {
     held_bytes_ = 0;
     return std::exchange(waiting_, {});
+  }
+
+  // Those whose time is up.
+  std::deque<Waiting> take_expired(Time now) {
+    std::deque<Waiting> expired;
+    if (std::none_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiting& one) { return now >= one.deadline; }))
+      return expired;
+    for (Waiting& one : take()) {
+      if (now >= one.deadline) {
+        expired.push_back(std::move(one));
+      } else {
+        held_bytes_ += bytes_of(one.put);
+        waiting_.push_back(std::move(one));
+      }
+    }
+    return expired;
   }
 
   bool empty() const { return waiting_.empty(); }

@@ -33,8 +33,8 @@ class Life {
   // What a life tells its node.
   struct Callbacks {
     std::function<void(const Requester&, const ClientReply&)> answer;
-    std::function<void(NodeId, PeerMessage)> send;  // to another node
-    std::function<void(GossipMessage)> gossip;      // to this one
+    std::function<void(NodeId, PeerMessage)> send;                  // to another node
+    std::function<void(GossipMessage)> gossip;                      // to this one
     std::function<Statistics(const ClientStatistics&)> statistics;  // for another node
     std::function<void(Status)>
         failed;  // the disk refused a write: nothing more is acknowledged in this life

@@ -217,6 +217,7 @@ void Node::on_tick(Time now) {
     life_->on_tick(now);
     member_->on_tick(now);
   }
+  if (!first_puts_.empty()) refuse_first_puts(first_puts_.take_expired(now), "timed out");
   links_.on_tick(now);
   if (!ready_) reopen_when_quiet(now);
   if (now >= disk_checked_at_ + kDiskCheckPause) check_disk();
@@ -262,8 +263,7 @@ void Node::stop(Duration patience, std::function<void(Status)> done) {
   environment_.log.info("node", "stops: finishes what was accepted");
   stopping_ = Stopping{environment_.clock.now() + patience, std::move(done)};
   joiner_.reset();
-  for (const FirstPuts::Waiting& waiting : first_puts_.take())
-    answer(waiting.requester, unavailable(why_not_serving()));
+  refuse_first_puts(first_puts_.take(), why_not_serving());
 }
 
 void Node::finish_stopping(Time now) {

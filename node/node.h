@@ -109,6 +109,7 @@ class Node final : public LoopHandler, private PeerReception {
   template <class Request>
   void route(const Requester& requester, Request request, Duration timeout);
   void take_put(const Requester& requester, ClientPut put, Time deadline);
+  void refuse_first_puts(const std::deque<FirstPuts::Waiting>& puts, std::string_view reason);
   void on_ring();
   void serve(const Requester& requester, const ClientStatus& request, Time deadline);
   void serve(const Requester& requester, const ClientRing& request, Time deadline);

@@ -10,6 +10,8 @@
 namespace ringkv {
 namespace {
 
+constexpr Duration kOpenedWithin = std::chrono::seconds(5);
+
 template <class Request>
 constexpr bool kOfCoordinator =
     std::is_same_v<Request, ClientGet> || std::is_same_v<Request, ClientScan> ||
@@ -48,18 +50,23 @@ void Node::route(const Requester& requester, Request request, Duration timeout) 
 void Node::take_put(const Requester& requester, ClientPut put, Time deadline) {
   if (life_->ring().description().open)
     return life_->on_request(arrival(requester, deadline), std::move(put));
-  const bool first = first_puts_.empty();
+  const bool is_first = first_puts_.empty();
   if (Status status = first_puts_.add({requester, std::move(put), deadline}); !status.ok())
     return answer(requester, std::move(status));
-  if (!first) return;
-  member_->change_ring(opened(), deadline, [this](const Status& status) {
-    if (status.ok()) return;
-    for (const FirstPuts::Waiting& waiting : first_puts_.take()) {
-      answer(waiting.requester,
-             unavailable(cat("nothing was written: the ring must be opened for its first put (",
-                             status.message(), ")")));
-    }
+  if (!is_first) return;
+  member_->change_ring(opened(), environment_.clock.now() + kOpenedWithin, [this](const Status& status) {
+    if (!status.ok()) refuse_first_puts(first_puts_.take(), status.message());
   });
+}
+
+void Node::refuse_first_puts(const std::deque<FirstPuts::Waiting>& puts, std::string_view reason) {
+  for (const FirstPuts::Waiting& waiting : puts) {
+    answer(
+        waiting.requester,
+        unavailable(cat("key ", display_key(waiting.put.key),
+                        " is not stored: the first put opens the ring, for which a majority of its voters ",
+                        "must answer (", reason, ")")));
+  }
 }
 
 void Node::on_ring() {
