@@ -53,4 +53,16 @@ Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t buck
   return bucket_default == 0 ? majority_of(copies) : std::min(bucket_default, copies);
 }
 
+Status check_reachable(const RingView& view, std::string_view key, const std::vector<NodeId>& owners,
+                       uint32_t write_quorum) {
+  std::vector<NodeId> missing;
+  for (const NodeId owner : owners) {
+    if (!view.is_reachable(owner)) missing.push_back(owner);
+  }
+  if (owners.size() - missing.size() >= write_quorum) return {};
+  return unavailable(cat("key ", display_key(key), ": ", view.names_of(missing),
+                         " can't be reached, and a put needs ", write_quorum, " of its owners ",
+                         view.names_of(owners), "; nothing was written"));
+}
+
 }  // namespace ringkv

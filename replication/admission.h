@@ -7,6 +7,7 @@
 
 #include "base/client_message.h"
 #include "base/ring_description.h"
+#include "replication/ring_view.h"
 #include "ringkv/status.h"
 
 namespace ringkv {
@@ -32,5 +33,9 @@ Result<const BucketDescription*> check_put(const RingDescription& ring, const Cl
 
 // How many of `owners` must answer: what the request asks for, or the bucket's default. `name` is "w" or "r".
 Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t bucket_default, size_t owners);
+
+// UNAVAILABLE when fewer than `write_quorum` of the key's owners can be reached: names those that can't be.
+Status check_reachable(const RingView& view, std::string_view key, const std::vector<NodeId>& owners,
+                       uint32_t write_quorum);
 
 }  // namespace ringkv

@@ -1,6 +1,7 @@
 #include "replication/answers.h"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "storage/record_codec.h"
@@ -44,17 +45,16 @@ std::vector<VersionInfo> version_infos(const Record& record) {
 }
 
 Context context_of(const GetRequest& get) {
-  return Context(encode_client_context(get.record().context, get.asked().place.token));
+  return Context(encode_client_context(get.record().context, get.question().place.token));
 }
 
 // What a get with R = `read_quorum` would answer from these replies, taken in preference order.
 std::string would_answer(const GetRequest& get, size_t read_quorum, uint64_t now_ms) {
   Record merged;
   size_t answered = 0;
-  for (const NodeId owner : get.asked().owners) {
-    const auto reply = std::find_if(get.replies().begin(), get.replies().end(),
-                                    [&](const ReplicaGetReply& r) { return r.replica == owner; });
-    if (reply == get.replies().end()) continue;
+  for (const NodeId owner : get.plan().owners) {
+    const ReplicaGetReply* reply = get.reply_of(owner);
+    if (reply == nullptr) continue;
     merged = answered == 0 ? reply->record : merge(merged, reply->record);
     if (++answered == read_quorum) break;
   }
@@ -62,50 +62,102 @@ std::string would_answer(const GetRequest& get, size_t read_quorum, uint64_t now
   return merged.has_live_value(now_ms) ? "found" : "not found";
 }
 
-}  // namespace
-
-GetResult get_result(const GetRequest& get, uint64_t now_ms) {
-  GetResult result;
-  result.values = live_values(get.record(), now_ms);
-  result.context = context_of(get);
-  return result;
-}
-
-LocalRecord local_record(const GetRequest& get, uint64_t now_ms) {
-  return {get.record().has_live_value(now_ms), version_infos(get.record()), context_of(get)};
-}
-
-Explanation explanation(const GetRequest& get, const Ring& ring, uint64_t now_ms) {
+// An owner that hasn't answered is shown as not alive.
+Explanation explanation(const GetRequest& get, const RingView& view, uint64_t now_ms) {
   Explanation explanation;
-  explanation.token = get.asked().place.token;
-  explanation.partition = get.asked().place.partition;
-  explanation.epoch = ring.epoch();
-  for (const NodeId owner : get.asked().owners) {
+  explanation.token = get.question().place.token;
+  explanation.partition = get.question().place.partition;
+  explanation.epoch = view.ring().epoch();
+  for (const NodeId owner : get.plan().owners) {
     ReplicaInfo& replica = explanation.replicas.emplace_back();
-    if (const Member* member = ring.description().find_member(owner)) {
+    if (const Member* member = view.ring().description().find_member(owner)) {
       replica.node = member->name;
       replica.rack = member->rack;
     }
-    for (const ReplicaGetReply& reply : get.replies()) {
-      if (reply.replica != owner) continue;
+    if (const ReplicaGetReply* reply = get.reply_of(owner)) {
       replica.alive = true;
-      replica.versions = version_infos(reply.record);
+      replica.versions = version_infos(reply->record);
     }
   }
-  for (size_t r = 1; r <= get.asked().owners.size(); ++r) {
+  for (size_t r = 1; r <= get.plan().owners.size(); ++r) {
     explanation.would_answer.push_back(would_answer(get, r, now_ms));
   }
   return explanation;
 }
 
-std::optional<PutReceipt> receipt_in_record(const GetRequest& get) {
+// Of the put that an earlier try made, where the record still holds its version and enough owners hold the
+// record.
+ClientReply retried_put(const GetRequest& get, const RingView& view, bool confirmed) {
+  const GetRequest::Question& question = get.question();
   for (const Version& version : get.record().versions) {
-    if (version.operation != get.asked().operation) continue;
+    if (version.operation != question.operation) continue;
+    if (!confirmed) {
+      return get_failure(question, unavailable("its version is there, but too few owners could be reached"));
+    }
     PutReceipt receipt;
-    if (get.record().versions.size() == 1) receipt.context = context_of(get);
-    return receipt;
+    receipt.epoch = view.ring().epoch();
+    ClientReply reply;
+    reply.seen = context_of(get).bytes();
+    if (get.record().versions.size() == 1) receipt.context = Context(reply.seen);
+    reply.body = std::move(receipt);
+    return reply;
   }
-  return std::nullopt;
+  ClientReply reply;
+  reply.status = unknown_outcome(
+      cat("key ", display_key(question.key), ": the operation was first sent to another life of a node and ",
+          "its version isn't in the record: it was never written, or was replaced since; get the key to "
+          "see"));
+  return reply;
+}
+
+}  // namespace
+
+PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced) {
+  PutReceipt receipt;
+  receipt.epoch = view.ring().epoch();
+  for (const NodeId node : acknowledged_by) {
+    receipt.acks.push_back(
+        {.node = view.name_of(node),
+         .kind = synced ? Acknowledgement::Kind::kSynced : Acknowledgement::Kind::kBuffered,
+         .hint_for = {}});
+  }
+  return receipt;
+}
+
+ClientReply get_reply(const GetRequest& get, const RingView& view, bool confirmed, uint64_t now_ms) {
+  ClientReply reply;
+  switch (get.question().purpose) {
+    case GetPurpose::kGet:
+      reply.body = GetResult{.values = live_values(get.record(), now_ms),
+                             .context = context_of(get),
+                             .epoch = view.ring().epoch(),
+                             .unconfirmed = !confirmed};
+      break;
+    case GetPurpose::kExists:
+      reply.body = ExistsAnswer{get.record().has_live_value(now_ms)};
+      break;
+    case GetPurpose::kLocalGet:
+      reply.body = LocalRecord{get.record().has_live_value(now_ms), version_infos(get.record()),
+                               context_of(get)};
+      break;
+    case GetPurpose::kExplain:
+      reply.body = explanation(get, view, now_ms);
+      break;
+    case GetPurpose::kRetriedPut:
+      return retried_put(get, view, confirmed);
+  }
+  return reply;
+}
+
+ClientReply get_failure(const GetRequest::Question& question, Status status) {
+  ClientReply reply;
+  reply.status = std::move(status);
+  if (question.purpose != GetPurpose::kRetriedPut) return reply;
+  reply.status = unknown_outcome(cat(
+      "key ", display_key(question.key), ": what became of its first try isn't known (",
+      reply.status.message(), "): repeat it with operation id ",
+      to_text(OperationName{question.operation, question.first_tried})));
+  return reply;
 }
 
 }  // namespace ringkv

@@ -1,22 +1,23 @@
 // What the record of a finished get comes to, for each kind of question. Pure.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <vector>
 
+#include "base/client_message.h"
 #include "replication/get_request.h"
-#include "replication/ring.h"
-#include "ringkv/admin.h"
+#include "replication/ring_view.h"
 
 namespace ringkv {
 
-GetResult get_result(const GetRequest& get, uint64_t now_ms);
+// Who has acknowledged a put.
+PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced);
 
-LocalRecord local_record(const GetRequest& get, uint64_t now_ms);
+// What a finished get comes to; UNKNOWN_OUTCOME where a retried put isn't found, or not on enough owners.
+// What the ring says of it (epoch) is filled in.
+ClientReply get_reply(const GetRequest& get, const RingView& view, bool confirmed, uint64_t now_ms);
 
-// `get` asked every owner; one that hasn't answered is shown as not alive.
-Explanation explanation(const GetRequest& get, const Ring& ring, uint64_t now_ms);
-
-// The receipt of a put that an earlier try made, if the record still holds its version.
-std::optional<PutReceipt> receipt_in_record(const GetRequest& get);
+// A read that fails has read nothing; but to say so of a put that was tried before would be a lie.
+ClientReply get_failure(const GetRequest::Question& question, Status status);
 
 }  // namespace ringkv

@@ -1,134 +1,168 @@
 #include "replication/coordinator.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "replication/admission.h"
 #include "replication/answers.h"
-#include "storage/record_codec.h"
 
 namespace ringkv {
 namespace {
 
-constexpr size_t kScanEntriesMax = 10'000;              // a page
 constexpr size_t kCursorBytesMax = kKeyBytesMax + 128;  // token, bucket, key
+constexpr Duration kExplainTimeout = std::chrono::milliseconds(800);
 
-ClientReply refusal(Status status) {
-  ClientReply reply;
-  reply.status = std::move(status);
-  return reply;
-}
-
-uint64_t milliseconds(WallMicros wall) { return wall / 1000; }
-
-Conflict conflict_of(const BucketDescription& bucket) {
-  return bucket.conflict == BucketConflict::kLastWriterWins ? Conflict::kLastWriterWins : Conflict::kSiblings;
-}
-
-OperationTable::Outcome outcome_of(const Status& status) {
-  if (status.ok()) return OperationTable::Outcome::kApplied;
-  return status.code() == StatusCode::kUnknownOutcome ? OperationTable::Outcome::kUnknown
-                                                      : OperationTable::Outcome::kRefused;
-}
-
-RequestKind kind_of(GetPurpose purpose) {
-  return purpose == GetPurpose::kExists ? RequestKind::kExists : RequestKind::kGet;
-}
+Moment moment_of(const Arrival& arrival) { return {arrival.now, arrival.wall_now}; }
 
 }  // namespace
 
 Load Coordinator::load(const Arrival& arrival) const {
   return {.requests = under_way(),
-          .requests_max = settings_.requests_max,
-          .held_bytes = held_bytes_ + arrival.backlog_bytes,
-          .held_bytes_max = settings_.held_bytes_max};
-}
-
-Place Coordinator::place(std::string_view bucket, std::string_view key) const {
-  return place_of({ring_->partitions(), settings_.token}, bucket, key);
-}
-
-std::vector<NodeId> Coordinator::owners_of(Partition partition) const {
-  std::vector<NodeId> owners;
-  for (const uint16_t position : ring_->preference_list(partition))
-    owners.push_back(ring_->member(position).node);
-  return owners;
-}
-
-RequestNumber Coordinator::next_number(Time deadline) {
-  deadlines_.push_back({deadline, ++last_number_});
-  std::push_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
-  return last_number_;
-}
-
-void Coordinator::answer(Requester requester, ClientReply reply, MessageOutbox& outbox) const {
-  reply.epoch = ring_->epoch();
-  reply.boot = settings_.boot;
-  outbox.send(settings_.self, ClientAnswer{requester, std::move(reply)});
+          .requests_max = environment_.settings.requests_max,
+          .held_bytes = environment_.held_bytes + arrival.backlog_bytes,
+          .held_bytes_max = environment_.settings.held_bytes_max};
 }
 
 void Coordinator::on(const Arrival& arrival, ClientPut put, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_put(ring_->description(), put);
-  if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
-  Place where = place(put.bucket, put.key);
+  const Result<const BucketDescription*> bucket = check_put(environment_.view.ring().description(), put);
+  if (!bucket.ok()) return environment_.answer(arrival.requester, refusal(bucket.status()), outbox);
+  Place place = environment_.view.place(put.bucket, put.key);
   // First of all: a retry must not be refused as if nothing had been written.
-  if (answered_as_retry(arrival, put, **bucket, where, outbox)) return;
+  if (answered_as_retry(arrival, put, **bucket, place, outbox)) return;
+  route(arrival, std::move(put), **bucket, std::move(place), outbox);
+}
+
+void Coordinator::route(const Arrival& arrival, ClientPut put, const BucketDescription& bucket, Place place,
+                        MessageOutbox& outbox) {
+  const std::vector<NodeId> owners = environment_.view.owners_of(place.partition);
+  const bool is_owner = std::find(owners.begin(), owners.end(), environment_.settings.self) != owners.end();
+  if (!is_owner && arrival.requester.forwarded_by) {
+    return environment_.answer(
+        arrival.requester,
+        refusal({StatusCode::kStaleEpoch, cat("key ", display_key(put.key), " has other owners in epoch ",
+                                              environment_.view.ring().epoch())}),
+        outbox);
+  }
   Status room = check_room(load(arrival), bytes_of(put));
-  if (!put.tombstone && !puts_refused_.empty()) {
+  if (is_owner && !put.tombstone && !puts_refused_.empty()) {
     room = out_of_space(cat("key ", display_key(put.key), " is not stored: ", puts_refused_));
   }
-  if (!room.ok()) {
-    if (put.operation && put.first_tried) {
-      operations_.begin(
-          put.operation,
-          {.request = ++last_number_, .token = where.token, .outcome = OperationTable::Outcome::kRefused},
-          arrival.deadline);
-    }
-    return answer(arrival.requester, refusal(std::move(room)), outbox);
+  if (!room.ok()) return refuse(arrival, put, place.token, std::move(room), outbox);
+  if (!is_owner) return hand_on(arrival, std::move(put), owners, outbox);
+  puts_.start(arrival, std::move(put), bucket, std::move(place), outbox);
+}
+
+// A retry that was refused is remembered: its first try, should it come late, must not be taken.
+void Coordinator::refuse(const Arrival& arrival, const ClientPut& put, Token token, Status why,
+                         MessageOutbox& outbox) {
+  if (put.operation && put.first_tried) {
+    environment_.operations.begin(put.operation,
+                                  {.request = environment_.numbers.next(),
+                                   .token = token,
+                                   .outcome = OperationTable::Outcome::kRefused},
+                                  arrival.deadline);
   }
-  start_put(arrival, std::move(put), **bucket, std::move(where), outbox);
+  environment_.answer(arrival.requester, refusal(std::move(why)), outbox);
+}
+
+void Coordinator::hand_on(const Arrival& arrival, ClientPut put, const std::vector<NodeId>& owners,
+                          MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  const auto best = std::find_if(owners.begin(), owners.end(),
+                                 [&view](NodeId owner) { return view.is_reachable(owner); });
+  if (best == owners.end()) {
+    return environment_.answer(
+        arrival.requester,
+        refusal(unavailable(cat("key ", display_key(put.key), ": none of its owners ", view.names_of(owners),
+                                " can be reached; nothing was written"))),
+        outbox);
+  }
+  forwards_.start(arrival, {.body = std::move(put)}, *best, outbox);
+}
+
+void Coordinator::forward(const Arrival& arrival, ClientRequest request, NodeId to, MessageOutbox& outbox) {
+  Status status = check_room(load(arrival), 0);
+  if (status.ok() && !environment_.view.is_reachable(to)) status = environment_.view.unreachable(to);
+  if (!status.ok()) return environment_.answer(arrival.requester, refusal(std::move(status)), outbox);
+  forwards_.start(arrival, std::move(request), to, outbox);
+}
+
+void Coordinator::on(const Arrival& arrival, ForwardedRequest request, MessageOutbox& outbox) {
+  if (auto* put = std::get_if<ClientPut>(&request.body.body)) return on(arrival, std::move(*put), outbox);
+  environment_.answer(arrival.requester,
+                      refusal(invalid_argument("only puts are handed on to the owner of a key")), outbox);
+}
+
+void Coordinator::on(ForwardedReply reply, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  std::optional<Forwards::Returned> returned = forwards_.on(std::move(reply), outbox);
+  if (returned) take_back(std::move(*returned), {now, wall_now}, outbox);
+}
+
+// Its target did nothing, since it had a newer ring; so it begins anew by that.
+void Coordinator::take_back(Forwards::Returned returned, Moment moment, MessageOutbox& outbox) {
+  for (const Requester& requester : returned.requesters) {
+    on(Arrival{.requester = requester,
+               .deadline = returned.deadline,
+               .now = moment.now,
+               .wall_now = moment.wall_now},
+       returned.put, outbox);
+  }
 }
 
 bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put,
                                     const BucketDescription& bucket, const Place& place,
                                     MessageOutbox& outbox) {
   if (!put.operation) return false;
-  if (const OperationTable::Entry* known = operations_.find(put.operation)) {
-    if (known->token != place.token) {
-      answer(arrival.requester,
-             refusal(invalid_argument(
-                 cat("key ", display_key(put.key), ": this operation id belongs to a put of another key"))),
-             outbox);
-      return true;
-    }
-    if (known->outcome == OperationTable::Outcome::kUnderWay) {
-      puts_.at(known->request).add_requester(arrival.requester);
-      return true;
-    }
-    if (known->outcome == OperationTable::Outcome::kApplied) {
-      answer(arrival.requester, receipt({settings_.self}, known->synced), outbox);
-      return true;
-    }
-    if (known->outcome == OperationTable::Outcome::kRefused) {
-      if (put.first_tried) {  // it wrote nothing, and its client tries it again
-        operations_.forget(put.operation);
-        return false;
-      }
-      // A first try that comes late, on a connection that its client has given up: he has been told that
-      // nothing was written.
-      answer(arrival.requester, refusal(unavailable("this operation was refused before")), outbox);
-      return true;
-    }
-    read_for_retry(arrival, put, bucket, place, outbox);
-    return true;
+  if (environment_.operations.find(put.operation) != nullptr) {
+    return answered_from_table(arrival, put, bucket, place, outbox);
   }
   if (!put.first_tried) return false;
   // The boot that it was sent to first would know it, had it come; only one that may have forgotten it, or
   // another boot, can't tell a try that never came from one that was superseded.
-  if (put.first_tried == settings_.boot && !operations_.may_have_forgotten(put.operation)) return false;
+  const bool is_first_boot = put.first_tried == environment_.settings.boot;
+  if (is_first_boot && !environment_.operations.may_have_forgotten(put.operation)) return false;
+  read_for_retry(arrival, put, bucket, place, outbox);
+  return true;
+}
+
+bool Coordinator::answered_from_table(const Arrival& arrival, const ClientPut& put,
+                                      const BucketDescription& bucket, const Place& place,
+                                      MessageOutbox& outbox) {
+  const OperationTable::Entry known = *environment_.operations.find(put.operation);
+  const auto answer = [&](ClientReply reply) {
+    environment_.answer(arrival.requester, std::move(reply), outbox);
+    return true;
+  };
+  if (known.token != place.token) {
+    return answer(refusal(invalid_argument(
+        cat("key ", display_key(put.key), ": this operation id belongs to a put of another key"))));
+  }
+  switch (known.outcome) {
+    case OperationTable::Outcome::kUnderWay:
+      if (!puts_.add_requester(known.request, arrival.requester)) {
+        forwards_.add_requester(known.request, arrival.requester);
+      }
+      return true;
+    case OperationTable::Outcome::kApplied: {
+      const RingView& view = environment_.view;
+      ClientReply reply;
+      reply.body =
+          receipt(view, chosen_by(known.acknowledged, view.owners_of(place.partition)), known.synced);
+      return answer(std::move(reply));
+    }
+    case OperationTable::Outcome::kRefused:
+      // It wrote nothing, and its client tries it again; so does a node that hands it on, which does so once.
+      if (put.first_tried || arrival.requester.forwarded_by) {
+        environment_.operations.forget(put.operation);
+        return false;
+      }
+      // A first try that comes late, on a connection that its client has given up: he has been told that
+      // nothing was written.
+      return answer(refusal(unavailable("this operation was refused before")));
+    case OperationTable::Outcome::kUnknown:
+      break;
+  }
   read_for_retry(arrival, put, bucket, place, outbox);
   return true;
 }
@@ -136,358 +170,179 @@ bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put
 // Whether the operation was applied stands in the record, as long as its version is there.
 void Coordinator::read_for_retry(const Arrival& arrival, const ClientPut& put,
                                  const BucketDescription& bucket, const Place& place, MessageOutbox& outbox) {
-  std::vector<NodeId> owners = owners_of(place.partition);
-  const uint32_t read_quorum = majority_of(static_cast<uint32_t>(owners.size()));
   start_get(arrival,
-            {.owners = std::move(owners),
-             .read_quorum = read_quorum,
-             .deadline = arrival.deadline,
-             .place = place,
+            {.purpose = GetPurpose::kRetriedPut,
+             .bucket = put.bucket,
              .key = put.key,
+             .place = place,
              .conflict = conflict_of(bucket),
-             .purpose = GetPurpose::kRetriedPut,
+             .deadline = arrival.deadline,
              .operation = put.operation,
-             .first_tried = put.first_tried ? put.first_tried : settings_.boot},
+             .first_tried = put.first_tried ? put.first_tried : environment_.settings.boot,
+             .w = put.w},
             outbox);
 }
 
-void Coordinator::start_put(const Arrival& arrival, ClientPut put, const BucketDescription& bucket,
-                            Place place, MessageOutbox& outbox) {
-  std::vector<NodeId> owners = owners_of(place.partition);
-  const Result<uint32_t> write_quorum = quorum_for("w", put.w, bucket.write_quorum, owners.size());
-  if (!write_quorum.ok()) return answer(arrival.requester, refusal(write_quorum.status()), outbox);
-
-  StampPut stamp;
-  if (put.context) {
-    Result<CausalContext> context = CausalContext();
-    if (!put.context->empty()) context = decode_client_context(*put.context, place.token);
-    if (!context.ok()) {
-      return answer(
-          arrival.requester,
-          refusal(invalid_argument(cat("key ", display_key(put.key), ": ", context.status().message()))),
-          outbox);
-    }
-    stamp.context = std::move(*context);
-  }
-  const size_t bytes = bytes_of(put);
-  const RequestNumber number = next_number(arrival.deadline);
-  const uint64_t ttl_ms = put.ttl_ms.value_or(bucket.ttl_ms);
-  stamp.request = number;
-  stamp.place = std::move(place);
-  stamp.key = put.key;
-  stamp.kind = put.tombstone ? VersionKind::kTombstone : VersionKind::kValue;
-  stamp.value = std::move(put.value);
-  stamp.expires_at_ms = ttl_ms == 0 || put.tombstone ? 0 : milliseconds(arrival.wall_now) + ttl_ms;
-  stamp.operation = put.operation;
-  stamp.conflict = conflict_of(bucket);
-  stamp.sync = put.durability.value_or(settings_.durability) == Durability::kSynced;
-  stamp.deadline = arrival.deadline;
-
-  if (put.operation) {
-    operations_.begin(put.operation, {.request = number, .token = stamp.place.token, .synced = stamp.sync},
-                      arrival.deadline);
-  }
-  held_bytes_ += bytes;
-  const NodeId stamping_owner = owners.front();
-  puts_.emplace(number, PutRequest(arrival.requester,
-                                   {.owners = std::move(owners),
-                                    .write_quorum = *write_quorum,
-                                    .sync = stamp.sync,
-                                    .deadline = arrival.deadline,
-                                    .operation = put.operation,
-                                    .place_token = stamp.place.token,
-                                    .key = std::move(put.key),
-                                    .held_bytes = bytes,
-                                    .tombstone = put.tombstone},
-                                   arrival.now));
-  outbox.send(stamping_owner, std::move(stamp));
-}
-
-void Coordinator::on(const StampPutAck& ack, Time now, MessageOutbox& outbox) {
-  const auto at = puts_.find(ack.request);
-  if (at == puts_.end()) return;  // already answered
-  PutRequest& put = at->second;
-  put.on_ack(ack);
-  if (!put.decided()) return;
-  finish_put(ack.request, put.refusal().ok() ? receipt_of(put) : refusal(put.refusal()), now, outbox);
-}
-
-void Coordinator::finish_put(RequestNumber number, const ClientReply& reply, Time now,
-                             MessageOutbox& outbox) {
-  const auto at = puts_.find(number);
-  const PutRequest put = std::move(at->second);
-  puts_.erase(at);
-  held_bytes_ -= put.asked().held_bytes;
-  const RequestKind kind = put.asked().tombstone ? RequestKind::kDelete : RequestKind::kPut;
-  statistics_.count(kind, reply.status, now - put.started());
-  for (const Requester& requester : put.requesters()) answer(requester, reply, outbox);
-  if (put.asked().operation) operations_.decide(put.asked().operation, outcome_of(reply.status));
-}
-
-ClientReply Coordinator::receipt(const std::vector<NodeId>& acknowledged_by, bool synced) const {
-  PutReceipt receipt;
-  receipt.epoch = ring_->epoch();
-  for (const NodeId node : acknowledged_by) {
-    const Member* member = ring_->description().find_member(node);
-    receipt.acks.push_back(
-        {.node = member == nullptr ? hex(node.value) : member->name,
-         .kind = synced ? Acknowledgement::Kind::kSynced : Acknowledgement::Kind::kBuffered,
-         .hint_for = {}});
-  }
-  ClientReply reply;
-  reply.body = std::move(receipt);
-  return reply;
-}
-
-ClientReply Coordinator::receipt_of(const PutRequest& put) const {
-  ClientReply reply = receipt(put.acknowledged_by(), put.asked().sync);
-  if (put.context()) {
-    std::get<PutReceipt>(reply.body).context =
-        Context(encode_client_context(*put.context(), put.asked().place_token));
-  }
-  return reply;
-}
-
-ClientReply Coordinator::unknown_outcome_of(const PutRequest& put, std::string_view reason) const {
-  std::string message = cat("key ", display_key(put.asked().key), ": ", reason, "; it may have been written");
-  if (put.asked().operation) {
-    message +=
-        cat(": repeat it with operation id ", to_text(OperationName{put.asked().operation, settings_.boot}));
-  }
-  return refusal(unknown_outcome(std::move(message)));
-}
-
 void Coordinator::on(const Arrival& arrival, const ClientGet& get, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(ring_->description(), get.bucket, get.key);
-  if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
-  Place where = place(get.bucket, get.key);
-  std::vector<NodeId> owners = owners_of(where.partition);
-  const Result<uint32_t> read_quorum = quorum_for("r", get.r, (*bucket)->read_quorum, owners.size());
-  if (!read_quorum.ok()) return answer(arrival.requester, refusal(read_quorum.status()), outbox);
+  const Result<const BucketDescription*> bucket =
+      check_target(environment_.view.ring().description(), get.bucket, get.key);
+  if (!bucket.ok()) return environment_.answer(arrival.requester, refusal(bucket.status()), outbox);
   start_get(arrival,
-            {.owners = std::move(owners),
-             .read_quorum = *read_quorum,
-             .deadline = arrival.deadline,
-             .place = std::move(where),
+            {.purpose = get.values ? GetPurpose::kGet : GetPurpose::kExists,
+             .bucket = get.bucket,
              .key = get.key,
+             .place = environment_.view.place(get.bucket, get.key),
              .conflict = conflict_of(**bucket),
-             .purpose = get.values ? GetPurpose::kGet : GetPurpose::kExists,
-             .operation = {},
-             .first_tried = {}},
+             .r = get.r,
+             .deadline = arrival.deadline},
             outbox);
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientLocalGet& get, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(ring_->description(), get.bucket, get.key);
-  if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
-  const Member* member = ring_->description().find_member(get.node);
+  const RingDescription& ring = environment_.view.ring().description();
+  const Result<const BucketDescription*> bucket = check_target(ring, get.bucket, get.key);
+  if (!bucket.ok()) return environment_.answer(arrival.requester, refusal(bucket.status()), outbox);
+  const Member* member = ring.find_member(get.node);
   if (member == nullptr) {
-    return answer(arrival.requester,
-                  refusal(invalid_argument(cat("no member of the ring is named ", display_key(get.node)))),
-                  outbox);
+    return environment_.answer(
+        arrival.requester,
+        refusal(invalid_argument(cat("no member of the ring is named ", display_key(get.node)))), outbox);
   }
   start_get(arrival,
-            {.owners = {member->node},
-             .read_quorum = 1,
-             .deadline = arrival.deadline,
-             .place = place(get.bucket, get.key),
+            {.purpose = GetPurpose::kLocalGet,
+             .bucket = get.bucket,
              .key = get.key,
+             .place = environment_.view.place(get.bucket, get.key),
              .conflict = conflict_of(**bucket),
-             .purpose = GetPurpose::kLocalGet,
-             .operation = {},
-             .first_tried = {}},
+             .node = member->node,
+             .deadline = arrival.deadline},
             outbox);
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientExplain& explain, MessageOutbox& outbox) {
-  Result<const BucketDescription*> bucket = check_target(ring_->description(), explain.bucket, explain.key);
-  if (!bucket.ok()) return answer(arrival.requester, refusal(bucket.status()), outbox);
-  Place where = place(explain.bucket, explain.key);
-  std::vector<NodeId> owners = owners_of(where.partition);
-  const auto all = static_cast<uint32_t>(owners.size());
+  const Result<const BucketDescription*> bucket =
+      check_target(environment_.view.ring().description(), explain.bucket, explain.key);
+  if (!bucket.ok()) return environment_.answer(arrival.requester, refusal(bucket.status()), outbox);
   start_get(arrival,
-            {.owners = std::move(owners),
-             .read_quorum = all,
-             .deadline = arrival.deadline,
-             .place = std::move(where),
+            {.purpose = GetPurpose::kExplain,
+             .bucket = explain.bucket,
              .key = explain.key,
+             .place = environment_.view.place(explain.bucket, explain.key),
              .conflict = conflict_of(**bucket),
-             .purpose = GetPurpose::kExplain,
-             .operation = {},
-             .first_tried = {}},
+             .deadline = std::min(arrival.deadline, arrival.now + kExplainTimeout)},
             outbox);
 }
 
-void Coordinator::start_get(const Arrival& arrival, GetRequest::Asked asked, MessageOutbox& outbox) {
-  if (Status status = check_room(load(arrival), asked.key.size()); !status.ok()) {
-    return answer(arrival.requester, failure_of(asked, std::move(status)), outbox);
+void Coordinator::start_get(const Arrival& arrival, GetRequest::Question question, MessageOutbox& outbox) {
+  if (Status status = check_room(load(arrival), question.key.size()); !status.ok()) {
+    return environment_.answer(arrival.requester, get_failure(question, std::move(status)), outbox);
   }
-  const RequestNumber number = next_number(arrival.deadline);
-  for (const NodeId owner : asked.owners) {
-    outbox.send(owner, ReplicaGet{number, asked.place, asked.key, asked.deadline});
-  }
-  gets_.emplace(number, GetRequest(arrival.requester, std::move(asked), arrival.now));
-}
-
-void Coordinator::on(ReplicaGetReply reply, Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  const auto at = gets_.find(reply.request);
-  if (at == gets_.end()) return;  // already answered
-  GetRequest& get = at->second;
-  get.on_reply(std::move(reply));
-  if (!get.decided()) return;
-  ClientReply answered = answer_of(get, wall_now);
-  statistics_.count(kind_of(get.asked().purpose), answered.status, now - get.started());
-  answer(get.requester(), std::move(answered), outbox);
-  gets_.erase(at);
-}
-
-ClientReply Coordinator::answer_of(const GetRequest& get, WallMicros wall_now) const {
-  ClientReply reply;
-  if (!get.succeeded() && get.asked().purpose != GetPurpose::kExplain)
-    return failure_of(get.asked(), get.failure());
-  const uint64_t now_ms = milliseconds(wall_now);
-  switch (get.asked().purpose) {
-    case GetPurpose::kGet: {
-      GetResult result = get_result(get, now_ms);
-      result.epoch = ring_->epoch();
-      reply.body = std::move(result);
-      break;
-    }
-    case GetPurpose::kExists:
-      reply.body = ExistsAnswer{get.record().has_live_value(now_ms)};
-      break;
-    case GetPurpose::kLocalGet:
-      reply.body = local_record(get, now_ms);
-      break;
-    case GetPurpose::kExplain:
-      reply.body = explanation(get, *ring_, now_ms);
-      break;
-    case GetPurpose::kRetriedPut:
-      if (std::optional<PutReceipt> receipt = receipt_in_record(get)) {
-        receipt->epoch = ring_->epoch();
-        reply.body = std::move(*receipt);
-      } else {
-        reply.status = unknown_outcome(cat("key ", display_key(get.asked().key),
-                                           ": the operation was first sent to an earlier life of a node and ",
-                                           "its version isn't in the record: it was never written, or was "
-                                           "replaced since; get the key to see"));
-      }
-      break;
-  }
-  return reply;
-}
-
-// A read that fails has read nothing; but of a put that was tried before that would be a lie.
-ClientReply Coordinator::failure_of(const GetRequest::Asked& asked, Status status) const {
-  if (asked.purpose != GetPurpose::kRetriedPut) return refusal(std::move(status));
-  return refusal(unknown_outcome(
-      cat("key ", display_key(asked.key), ": what became of its first try isn't known (", status.message(),
-          "): repeat it with operation id ", to_text(OperationName{asked.operation, asked.first_tried}))));
+  gets_.start(arrival.requester, std::move(question), moment_of(arrival), outbox);
 }
 
 void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutbox& outbox) {
-  if (ring_->description().find_bucket(scan.bucket) == nullptr) {
-    return answer(arrival.requester,
-                  refusal(invalid_argument(cat("there is no bucket ", display_key(scan.bucket)))), outbox);
-  }
+  const auto refuse = [&](Status status) {
+    environment_.answer(arrival.requester, refusal(std::move(status)), outbox);
+  };
+  const BucketDescription* bucket = environment_.view.ring().description().find_bucket(scan.bucket);
+  if (bucket == nullptr)
+    return refuse(invalid_argument(cat("there is no bucket ", display_key(scan.bucket))));
   const std::optional<std::string> after = from_base64(scan.after);
   if (!after) {
-    return answer(
-        arrival.requester,
-        refusal(invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave"))),
-        outbox);
+    return refuse(
+        invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave")));
   }
   if (scan.prefix.size() > kKeyBytesMax || after->size() > kCursorBytesMax) {
-    return answer(arrival.requester, refusal(too_large("the scan's prefix or cursor is longer than any key")),
-                  outbox);
+    return refuse(too_large("the scan's prefix or cursor is longer than any key"));
   }
   if (Status status = check_room(load(arrival), scan.prefix.size() + after->size()); !status.ok()) {
-    return answer(arrival.requester, refusal(std::move(status)), outbox);
+    return refuse(std::move(status));
   }
-  const RequestNumber number = next_number(arrival.deadline);
-  scans_.emplace(number, ScanRequest{arrival.requester, arrival.now});
-  const size_t limit = scan.limit == 0 ? kScanEntriesMax : std::min<size_t>(scan.limit, kScanEntriesMax);
-  outbox.send(settings_.self, ReadSlice{number,
-                                        {.bucket = scan.bucket,
-                                         .prefix = scan.prefix,
-                                         .after = *after,
-                                         .entries_max = limit,
-                                         .values = scan.values,
-                                         .now_ms = milliseconds(arrival.wall_now)},
-                                        arrival.deadline});
+  const size_t limit = scan.limit == 0 ? ScanRequest::kEntriesMax : scan.limit;
+  scans_.start(arrival.requester,
+               {.bucket = scan.bucket,
+                .prefix = scan.prefix,
+                .after = *after,
+                .limit = std::min(limit, ScanRequest::kEntriesMax),
+                .values = scan.values,
+                .conflict = conflict_of(*bucket),
+                .deadline = arrival.deadline},
+               moment_of(arrival), outbox);
 }
 
-void Coordinator::on(SliceRead slice, Time now, MessageOutbox& outbox) {
-  const auto at = scans_.find(slice.request);
-  if (at == scans_.end()) return;
-  ClientReply reply;
-  reply.status = slice.status;
-  if (slice.status.ok()) {
-    reply.body = ScanPage{std::move(slice.slice.entries), slice.slice.at_end ? "" : base64(slice.slice.last)};
+void Coordinator::on(PutStamped stamped, Time now, MessageOutbox& outbox) {
+  puts_.on(std::move(stamped), now, outbox);
+}
+
+void Coordinator::on(const StampPutAck& ack, Time now, MessageOutbox& outbox) { puts_.on(ack, now, outbox); }
+
+void Coordinator::on(const ReplicaPutAck& ack, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  if (ack.status.code() == StatusCode::kStaleEpoch) environment_.statistics.count_stale_epoch();
+  if (!puts_.on(ack, now, outbox)) gets_.on(ack, {now, wall_now}, outbox);
+}
+
+void Coordinator::on(ReplicaGetReply reply, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  if (reply.status.code() == StatusCode::kStaleEpoch) environment_.statistics.count_stale_epoch();
+  if (!puts_.on(reply, now, outbox)) gets_.on(std::move(reply), {now, wall_now}, outbox);
+}
+
+void Coordinator::on(ReplicaScanReply reply, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  if (reply.status.code() == StatusCode::kStaleEpoch) environment_.statistics.count_stale_epoch();
+  scans_.on(std::move(reply), {now, wall_now}, outbox);
+}
+
+void Coordinator::set_ring(const Ring& ring, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  environment_.view.set_ring(ring);
+  environment_.operations.forget_who_acknowledged();
+  puts_.on_ring(now, outbox);
+  gets_.on_ring({now, wall_now}, outbox);
+  scans_.on_ring({now, wall_now}, outbox);
+  for (Forwards::Returned& returned : forwards_.on_ring(outbox)) {
+    take_back(std::move(returned), {now, wall_now}, outbox);
   }
-  statistics_.count(RequestKind::kScan, reply.status, now - at->second.started);
-  answer(at->second.requester, std::move(reply), outbox);
-  scans_.erase(at);
+}
+
+void Coordinator::set_view(ClusterView view, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  environment_.view.set_view(std::move(view));
+  puts_.on_view(now, outbox);
+  gets_.on_view({now, wall_now}, outbox);
+  scans_.on_view({now, wall_now}, outbox);
+  forwards_.on_view(outbox);
+}
+
+void Coordinator::on_link_restored(NodeId node, MessageOutbox& outbox) {
+  puts_.on_link_restored(node, outbox);
+  gets_.on_link_restored(node, outbox);
+  scans_.on_link_restored(node, outbox);
+  forwards_.on_link_restored(node, outbox);
 }
 
 void Coordinator::tick(Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  while (!deadlines_.empty() && deadlines_.front().at <= now) {
-    const RequestNumber number = deadlines_.front().request;
-    std::pop_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
-    deadlines_.pop_back();
-    expire(number, now, wall_now, outbox);
+  RequestNumbers& numbers = environment_.numbers;
+  while (const std::optional<RequestNumber> request = numbers.due(now)) {
+    wake(*request, {now, wall_now}, outbox);
   }
-  // Requests are answered long before their deadlines; what they leave behind here is swept now and then.
-  if (deadlines_.size() > 4 * under_way() + 16'384) {
-    std::erase_if(deadlines_, [this](const Deadline& deadline) {
-      return !puts_.contains(deadline.request) && !gets_.contains(deadline.request) &&
-             !scans_.contains(deadline.request);
+  if (numbers.alarms() > 4 * under_way() + 16'384) {
+    numbers.forget_alarms_unless([this](RequestNumber request) {
+      return puts_.contains(request) || gets_.contains(request) || scans_.contains(request) ||
+             forwards_.contains(request);
     });
-    std::make_heap(deadlines_.begin(), deadlines_.end(), std::greater<>());
   }
-  operations_.tick(now);
+  environment_.operations.tick(now);
 }
 
-void Coordinator::expire(RequestNumber number, Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  if (const auto put = puts_.find(number); put != puts_.end()) {
-    return finish_put(number,
-                      unknown_outcome_of(put->second, "timed out before enough owners acknowledged it"), now,
-                      outbox);
-  }
-  if (const auto get = gets_.find(number); get != gets_.end()) {
-    const GetRequest& expired = get->second;
-    ClientReply reply;
-    if (expired.asked().purpose == GetPurpose::kExplain) {
-      reply.body = explanation(expired, *ring_, milliseconds(wall_now));
-    } else {
-      reply = failure_of(expired.asked(), unavailable(cat("key ", display_key(expired.asked().key),
-                                                          ": timed out with ", expired.replies().size(),
-                                                          " of ", expired.asked().read_quorum, " answers")));
-    }
-    statistics_.count(kind_of(expired.asked().purpose), reply.status, now - expired.started());
-    answer(expired.requester(), std::move(reply), outbox);
-    gets_.erase(get);
-    return;
-  }
-  if (const auto scan = scans_.find(number); scan != scans_.end()) {
-    answer(scan->second.requester, refusal(unavailable("the scan timed out; go on from its last cursor")),
-           outbox);
-    scans_.erase(scan);
-  }
+void Coordinator::wake(RequestNumber request, Moment moment, MessageOutbox& outbox) {
+  puts_.expire(request, moment.now, outbox);
+  gets_.wake(request, moment, outbox);
+  scans_.wake(request, moment, outbox);
+  forwards_.expire(request, moment.now, outbox);
 }
 
 void Coordinator::fail_all(const Status& why, Time now, MessageOutbox& outbox) {
-  while (!puts_.empty()) {
-    const auto& [number, put] = *puts_.begin();
-    finish_put(number, unknown_outcome_of(put, why.message()), now, outbox);
-  }
-  for (const auto& [number, get] : gets_) {
-    answer(get.requester(), failure_of(get.asked(), unavailable(why.message())), outbox);
-  }
-  for (const auto& [number, scan] : scans_)
-    answer(scan.requester, refusal(unavailable(why.message())), outbox);
-  gets_.clear();
-  scans_.clear();
+  puts_.fail_all(why, now, outbox);
+  gets_.fail_all(why, outbox);
+  scans_.fail_all(why, outbox);
+  forwards_.fail_all(why, outbox);
 }
 
 }  // namespace ringkv

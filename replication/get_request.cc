@@ -1,20 +1,260 @@
 #include "replication/get_request.h"
 
-#include <utility>
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
 
 namespace ringkv {
+namespace {
 
-void GetRequest::on_reply(ReplicaGetReply reply) {
-  if (decided()) return;
-  if (!reply.status.ok()) {
-    quorum_.on_failure(reply.replica);
-    failure_ = reply.status;
-    return;
+size_t value_bytes(const Record& record) {
+  size_t bytes = 0;
+  for (const Version& version : record.versions) bytes += version.value.size();
+  return bytes;
+}
+
+}  // namespace
+
+GetRequest::GetRequest(Requester requester, Question question, Plan plan, Time started)
+    : question_(std::move(question)), plan_(std::move(plan)), requester_(requester), started_(started) {
+  owners_.reserve(plan_.owners.size());
+  for (const NodeId node : plan_.owners) owners_.emplace_back().node = node;
+}
+
+GetRequest::Owner* GetRequest::find(NodeId node) {
+  const auto at =
+      std::find_if(owners_.begin(), owners_.end(), [node](const Owner& owner) { return owner.node == node; });
+  return at == owners_.end() ? nullptr : &*at;
+}
+
+bool GetRequest::is_candidate(const Owner& owner, const RingView& view) const {
+  return owner.state == State::kNotAsked && owner.repair == Repair::kNone && view.is_reachable(owner.node);
+}
+
+// Somebody could be asked instead of an owner that is late.
+bool GetRequest::has_alternatives(const RingView& view) const {
+  return std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
+    const bool has_digest = owner.state == State::kAnswered && !owner.has_record && !owner.awaits_record;
+    return has_digest || is_candidate(owner, view);
+  });
+}
+
+bool GetRequest::has_record_like(const Owner& owner) const {
+  return std::any_of(owners_.begin(), owners_.end(), [&](const Owner& other) {
+    return other.has_record && other.reply.hash == owner.reply.hash;
+  });
+}
+
+uint32_t GetRequest::usable() const {
+  return static_cast<uint32_t>(std::count_if(owners_.begin(), owners_.end(), [this](const Owner& owner) {
+    return owner.state == State::kAnswered && has_record_like(owner);
+  }));
+}
+
+std::vector<GetRequest::Ask> GetRequest::next_asks(const RingView& view, Time now) {
+  std::vector<Ask> asks;
+  const bool inspects = is_inspection(question_.purpose);
+  const auto in_time = [](const Owner& owner) { return owner.awaited() && !owner.late; };
+  bool record_expected = std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
+    return owner.has_record || (in_time(owner) && owner.asked_whole);
+  });
+  if (!std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
+        return owner.state == State::kAsked && !owner.late && owner.asked_whole;
+      })) {
+    ask_for_records(now, asks);
+    record_expected = record_expected || !asks.empty();
   }
-  quorum_.on_success(reply.replica);
-  record_ = replies_.empty() ? reply.record : merge(record_, reply.record);
-  if (asked_.conflict == Conflict::kLastWriterWins) keep_winner(record_);
-  replies_.push_back(std::move(reply));
+  size_t counted = std::count_if(owners_.begin(), owners_.end(), [&](const Owner& owner) {
+    return in_time(owner) || (owner.state == State::kAnswered && (has_record_like(owner) || !owner.late));
+  });
+  for (Owner& owner : owners_) {
+    if (!inspects && counted >= needed()) break;
+    if (!is_candidate(owner, view)) continue;
+    owner.state = State::kAsked;
+    owner.asked_whole = inspects || !record_expected;
+    owner.asked_at = now;
+    record_expected = true;
+    ++counted;
+    asks.push_back({owner.node, !owner.asked_whole});
+  }
+  return asks;
+}
+
+// Digests for which no record is here, or on its way in time: one owner of each is asked for it.
+void GetRequest::ask_for_records(Time now, std::vector<Ask>& asks) {
+  for (Owner& owner : owners_) {
+    if (owner.state != State::kAnswered || owner.awaits_record || has_record_like(owner)) continue;
+    const bool on_its_way = std::any_of(owners_.begin(), owners_.end(), [&](const Owner& other) {
+      return other.awaits_record && !other.late && other.reply.hash == owner.reply.hash;
+    });
+    if (on_its_way) continue;
+    owner.awaits_record = owner.asked_whole = true;
+    owner.asked_at = now;
+    asks.push_back({owner.node, false});
+  }
+}
+
+std::optional<GetRequest::Ask> GetRequest::unanswered(NodeId node) const {
+  const Owner* owner = find(node);
+  if (owner == nullptr || !owner->awaited()) return std::nullopt;
+  return Ask{node, !owner->asked_whole};
+}
+
+// An owner whose epoch is newer has refused nothing: the newer ring is on its way here.
+std::optional<Duration> GetRequest::on_reply(ReplicaGetReply reply, Time now) {
+  Owner* owner = find(reply.replica);
+  if (owner == nullptr || owner->has_record || reply.status.code() == StatusCode::kStaleEpoch) return {};
+  if (!reply.status.ok()) {
+    fail(*owner, reply.status);
+    return {};
+  }
+  const std::optional<Duration> took =
+      owner->awaited() ? std::optional<Duration>(now - owner->asked_at) : std::nullopt;
+  const bool whole = !reply.digest;
+  if (whole || owner->state != State::kAnswered) owner->late = false;
+  owner->state = State::kAnswered;
+  owner->has_record = whole;
+  if (whole) owner->awaits_record = false;
+  held_bytes_ += value_bytes(reply.record);
+  owner->reply = std::move(reply);
+  return took;
+}
+
+void GetRequest::on_failure(NodeId node, const Status& why) {
+  Owner* owner = find(node);
+  if (owner != nullptr && owner->awaited()) fail(*owner, why);
+  if (owner != nullptr && owner->repair == Repair::kSent) owner->repair = Repair::kFailed;
+}
+
+void GetRequest::fail(Owner& owner, const Status& why) {
+  if (!owner.awaited()) return;
+  owner.state = State::kFailed;
+  owner.awaits_record = false;
+  failures_.add(owner.node, why.message());
+  const bool is_alike = failure_code_ == StatusCode::kOk || failure_code_ == why.code();
+  failure_code_ = is_alike ? why.code() : StatusCode::kUnavailable;
+}
+
+GetRequest::Progress GetRequest::progress(const RingView& view, Time now) {
+  const uint32_t usable_now = usable();
+  if (usable_now >= plan_.read_quorum && !enough_since_) enough_since_ = now;
+  const auto count = [&](auto predicate) {
+    return static_cast<uint32_t>(std::count_if(owners_.begin(), owners_.end(), predicate));
+  };
+  const uint32_t waited_for = count([](const Owner& owner) { return owner.awaited(); });
+  const uint32_t candidates = count([&](const Owner& owner) { return is_candidate(owner, view); });
+  const bool nobody_else = waited_for == 0 && candidates == 0;
+  if (usable_now >= plan_.read_quorum) {
+    const bool inspects = is_inspection(question_.purpose);
+    if (nobody_else || (!inspects && usable_now >= needed())) return Progress::kResolved;
+    if (!inspects && now >= *enough_since_ + kConfirmationPatience) return Progress::kResolved;
+    return Progress::kWaits;
+  }
+  const uint32_t answered_or_asked = count(
+      [](const Owner& owner) { return owner.state == State::kAsked || owner.state == State::kAnswered; });
+  return answered_or_asked + candidates < plan_.read_quorum ? Progress::kImpossible : Progress::kWaits;
+}
+
+void GetRequest::resolve(const RecordHasher& hasher) {
+  CHECK(!resolved_);
+  resolved_ = true;
+  bool all_alike = true;
+  const Owner* first = nullptr;
+  for (const Owner& owner : owners_) {
+    if (!owner.has_record) continue;
+    all_alike = all_alike && (first == nullptr || first->reply.hash == owner.reply.hash);
+    record_ = first == nullptr ? owner.reply.record : merge(record_, owner.reply.record);
+    if (first == nullptr) first = &owner;
+  }
+  // Equal versions: only the contexts may tell more.
+  for (const Owner& owner : owners_) {
+    const bool digest = owner.state == State::kAnswered && !owner.has_record;
+    if (digest && has_record_like(owner)) record_.context.join(owner.reply.record.context);
+  }
+  if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record_);
+  if (first == nullptr) return;
+  hash_ = all_alike ? first->reply.hash : hasher.hash(question_.place.digest, record_);
+}
+
+// Those that differ; and where a repair has failed, owners that were not asked at all.
+std::vector<NodeId> GetRequest::next_repairs(const RingView& view) {
+  std::vector<NodeId> repairs;
+  if (is_inspection(question_.purpose) || record_.versions.empty()) return repairs;
+  uint32_t expected = 0;
+  for (Owner& owner : owners_) {
+    if (owner.state == State::kAnswered && owner.reply.hash != hash_ && owner.repair == Repair::kNone) {
+      owner.repair = Repair::kSent;
+      repairs.push_back(owner.node);
+    }
+    const bool holds = owner.state == State::kAnswered && owner.reply.hash == hash_;
+    const bool may_hold = owner.state == State::kAsked && !owner.late;
+    if (holds || may_hold || owner.repair == Repair::kSent || owner.repair == Repair::kDone) ++expected;
+  }
+  for (Owner& owner : owners_) {
+    if (expected >= plan_.holders) break;
+    if (!is_candidate(owner, view)) continue;
+    owner.repair = Repair::kSent;
+    repairs.push_back(owner.node);
+    ++expected;
+  }
+  return repairs;
+}
+
+bool GetRequest::awaits_repair(NodeId node) const {
+  const Owner* owner = find(node);
+  return owner != nullptr && owner->repair == Repair::kSent;
+}
+
+void GetRequest::on_repaired(NodeId node, const Status& status) {
+  Owner* owner = find(node);
+  if (owner == nullptr || owner->repair != Repair::kSent || status.code() == StatusCode::kStaleEpoch) return;
+  owner->repair = status.ok() ? Repair::kDone : Repair::kFailed;
+}
+
+GetRequest::Confirmation GetRequest::confirmation(const RingView& view, Time now) const {
+  if (is_inspection(question_.purpose)) return Confirmation::kConfirmed;
+  uint32_t holders = 0;
+  uint32_t possible = 0;
+  for (const Owner& owner : owners_) {
+    const bool holds =
+        (owner.state == State::kAnswered && owner.reply.hash == hash_) || owner.repair == Repair::kDone;
+    const bool may_hold =
+        owner.repair == Repair::kSent || owner.state == State::kAsked || is_candidate(owner, view);
+    if (holds) ++holders;
+    if (holds || may_hold) ++possible;
+  }
+  if (holders >= plan_.holders) return Confirmation::kConfirmed;
+  const bool patient = enough_since_ && now < *enough_since_ + kConfirmationPatience;
+  return possible < plan_.holders || !patient ? Confirmation::kUnconfirmed : Confirmation::kWaits;
+}
+
+const ReplicaGetReply* GetRequest::reply_of(NodeId node) const {
+  const Owner* owner = find(node);
+  return owner != nullptr && owner->has_record ? &owner->reply : nullptr;
+}
+
+std::vector<NodeId> GetRequest::awaited() const {
+  std::vector<NodeId> nodes;
+  for (const Owner& owner : owners_) {
+    if (owner.state == State::kAsked) nodes.push_back(owner.node);
+  }
+  return nodes;
+}
+
+Status GetRequest::failure(const RingView& view, std::string_view what) const {
+  OwnerFailures failures = failures_;
+  StatusCode code = failure_code_;
+  for (const Owner& owner : owners_) {
+    if (owner.state == State::kFailed) continue;
+    if (owner.state == State::kNotAsked) failures.add(owner.node, "can't be reached");
+    if (owner.state == State::kAsked) failures.add(owner.node, "has not answered");
+    if (owner.awaits_record) failures.add(owner.node, "has answered with a digest, and not with the record");
+    if (owner.state != State::kAnswered || owner.awaits_record) code = StatusCode::kUnavailable;
+  }
+  if (code == StatusCode::kOk) code = StatusCode::kUnavailable;
+  return {code, cat("key ", display_key(question_.key), ": ", what, " with ", usable(), " of ",
+                    plan_.read_quorum, " answers", failures.text(view))};
 }
 
 }  // namespace ringkv

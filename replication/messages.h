@@ -43,6 +43,7 @@ struct StampPut {
   std::string value;
   std::optional<CausalContext> context;  // nothing: blind
   CausalContext seen;                    // of a blind put: joined with what the record holds
+  HybridTime witnessed = 0;              // the highest that replicas were found to hold: it was stamped
   uint64_t expires_at_ms = 0;
   OperationId operation;
   Conflict conflict = Conflict::kSiblings;
@@ -53,15 +54,15 @@ struct StampPut {
 // To its coordinator, ahead of the record on its way to the disk: what goes to the other owners.
 struct PutStamped {
   RequestNumber request = 0;
-  SharedBytes record;  // encoded, its context filled
+  SharedBytes record;          // encoded, its context filled
+  CausalContext context;       // of that record
+  bool siblings_stay = false;  // beside the new version: its writer has not seen them
 };
 
 struct StampPutAck {
   RequestNumber request = 0;
   NodeId replica;
-  Status status;
-  CausalContext context;       // of the record that resulted
-  bool siblings_stay = false;  // beside the new version: its writer has not seen them
+  Status status;  // refused: nothing was stamped
 };
 
 // To an owner: merge this record into yours. The one way in which a copy changes, but for a stamp.
@@ -88,7 +89,8 @@ struct ReplicaGet {
   Place place;  // never sent: computed by the node that it comes to
   std::string bucket;
   std::string key;
-  bool digest = false;  // no values
+  bool digest = false;   // no values
+  bool inspect = false;  // for people, not for a quorum: a replica that isn't whole answers too
   Time deadline;
 };
 
@@ -152,12 +154,12 @@ struct RecordRead {
 };
 
 struct ReadSlice {
-  RequestNumber request = 0;
+  uint64_t ticket = 0;
   ScanStep step;
   Time deadline;
 };
 struct SliceRead {
-  RequestNumber request = 0;
+  uint64_t ticket = 0;
   Status status;
   ScanSlice slice;
 };

@@ -23,8 +23,15 @@ void OperationTable::begin(const OperationId& operation, const Entry& entry, Tim
   std::push_heap(expiries_.begin(), expiries_.end(), std::greater<>());
 }
 
-void OperationTable::decide(const OperationId& operation, Outcome outcome) {
-  if (Entry* entry = find(operation)) entry->outcome = outcome;
+void OperationTable::decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged) {
+  Entry* entry = find(operation);
+  if (entry == nullptr) return;
+  entry->outcome = outcome;
+  entry->acknowledged = acknowledged;
+}
+
+void OperationTable::forget_who_acknowledged() {
+  for (auto& [operation, entry] : entries_) entry.acknowledged = 0;
 }
 
 void OperationTable::tick(Time now) {
@@ -41,6 +48,22 @@ void OperationTable::drop_soonest() {
   entries_.erase(at);
   uint64_t& trace = forgotten_up_to_[trace_of(dropped.operation)];
   trace = std::max(trace, dropped.operation.sequence);
+}
+
+uint32_t bits_of(const std::vector<NodeId>& list, const std::vector<NodeId>& chosen) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < list.size() && i < 32; ++i) {
+    if (std::find(chosen.begin(), chosen.end(), list[i]) != chosen.end()) bits |= uint32_t{1} << i;
+  }
+  return bits;
+}
+
+std::vector<NodeId> chosen_by(uint32_t bits, const std::vector<NodeId>& list) {
+  std::vector<NodeId> chosen;
+  for (size_t i = 0; i < list.size() && i < 32; ++i) {
+    if ((bits >> i & 1) != 0) chosen.push_back(list[i]);
+  }
+  return chosen;
 }
 
 }  // namespace ringkv

@@ -29,6 +29,7 @@ class OperationTable {
     Token token = 0;       // of its key
     Outcome outcome = Outcome::kUnderWay;
     bool synced = false;
+    uint32_t acknowledged = 0;  // by whom, as bits_of() its key's preference list; 0: not known
   };
 
   explicit OperationTable(size_t entries_max = kEntriesMax);
@@ -40,9 +41,12 @@ class OperationTable {
   bool may_have_forgotten(const OperationId& operation) const;
 
   void begin(const OperationId& operation, const Entry& entry, Time deadline);
-  void decide(const OperationId& operation, Outcome outcome);
+  void decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged);
   // It wrote nothing and begins anew.
   void forget(const OperationId& operation) { entries_.erase(operation); }
+
+  // The lists have changed.
+  void forget_who_acknowledged();
 
   void tick(Time now);
   size_t size() const { return entries_.size(); }
@@ -66,5 +70,9 @@ class OperationTable {
   std::vector<Expiry> expiries_;           // a heap, soonest first
   std::vector<uint64_t> forgotten_up_to_;  // by trace: the highest sequence dropped
 };
+
+// A choice from a list by positions, of the first 32.
+uint32_t bits_of(const std::vector<NodeId>& list, const std::vector<NodeId>& chosen);
+std::vector<NodeId> chosen_by(uint32_t bits, const std::vector<NodeId>& list);
 
 }  // namespace ringkv

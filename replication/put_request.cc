@@ -1,23 +1,30 @@
 #include "replication/put_request.h"
 
-#include <algorithm>
-
 namespace ringkv {
 
-void PutRequest::on_ack(const StampPutAck& ack) {
-  if (decided()) return;
-  if (!ack.status.ok()) {
-    quorum_.on_failure(ack.replica);
-    // The stamping owner refused, so nothing was written anywhere.
-    if (acknowledged_by_.empty()) refusal_ = ack.status;
-    return;
+// An owner whose epoch is newer has refused nothing: the newer ring is on its way here, and the put goes out
+// again by it.
+void PutRequest::on_reply(const ReplicaGetReply& reply) {
+  auto* reading = std::get_if<Reading>(&stage_);
+  if (reading == nullptr || reply.status.code() == StatusCode::kStaleEpoch) return;
+  if (reply.status.ok()) {
+    reading->answers.on_success(reply.replica);
+    reading->held.join(reply.record.context);
+  } else {
+    reading->answers.on_failure(reply.replica);
+    failures_.add(reply.replica, reply.status.message());
   }
-  quorum_.on_success(ack.replica);
-  // Count replicas, not acks: a retried put is acknowledged twice.
-  if (std::find(acknowledged_by_.begin(), acknowledged_by_.end(), ack.replica) == acknowledged_by_.end()) {
-    acknowledged_by_.push_back(ack.replica);
+}
+
+void PutRequest::on_ack(NodeId replica, const Status& status) {
+  auto* replicating = std::get_if<Replicating>(&stage_);
+  if (replicating == nullptr || status.code() == StatusCode::kStaleEpoch) return;
+  if (status.ok()) {
+    replicating->acks.on_success(replica);
+  } else {
+    replicating->acks.on_failure(replica);
+    failures_.add(replica, status.message());
   }
-  if (ack.context) context_ = ack.context;  // the stamping owner's; the others hold the same record
 }
 
 }  // namespace ringkv

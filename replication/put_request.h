@@ -1,13 +1,16 @@
-// One put (or delete) under way at its coordinator: from the stamp to W acknowledgements (Dynamo paper,
-// section 4.5).
+// One put (or delete) under way at its coordinator: from what it reads first to W acknowledgements (Dynamo
+// paper, section 4.5).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "replication/messages.h"
+#include "replication/owner_failures.h"
 #include "replication/quorum.h"
 
 namespace ringkv {
@@ -15,46 +18,64 @@ namespace ringkv {
 class PutRequest {
  public:
   struct Asked {
-    std::vector<NodeId> owners;
-    uint32_t write_quorum = 1;
+    std::string bucket;
+    std::string key;
+    Place place;
+    Conflict conflict = Conflict::kSiblings;
+    uint32_t w = 0;  // as asked; 0: the bucket's default
     bool sync = true;
     Time deadline;
     OperationId operation;
-    Token place_token = 0;
-    std::string key;
     size_t held_bytes = 0;
     bool tombstone = false;
   };
 
+  // It asks owners what there is to replace; nothing has been stamped.
+  struct Reading {
+    StampPut stamp;
+    bool takes_all = false;  // its context will be what they hold; else they only bear witness of its time
+    Quorum answers;
+    CausalContext held;
+  };
+  // The own replica has been asked, and may have stamped it.
+  struct Stamping {};
+  // Stamped: the record is on its way to all owners.
+  struct Replicating {
+    SharedBytes record;
+    CausalContext context;
+    bool siblings_stay = false;
+    Quorum acks;
+  };
+  using Stage = std::variant<Stamping, Reading, Replicating>;
+
   PutRequest(Requester requester, Asked asked, Time started)
-      : asked_(std::move(asked)),
-        quorum_(asked_.owners, asked_.write_quorum),
-        requesters_{requester},
-        started_(started) {}
+      : asked_(std::move(asked)), requesters_{requester}, started_(started) {}
 
   // A retry of the same operation waits for the same outcome.
   void add_requester(Requester requester) { requesters_.push_back(requester); }
 
-  void on_ack(const StampPutAck& ack);
+  Stage& stage() { return stage_; }
+  const Stage& stage() const { return stage_; }
+  bool may_be_written() const { return !std::holds_alternative<Reading>(stage_); }
 
-  // Decided: enough have acknowledged, or it was refused before anything was written.
-  bool decided() const { return !refusal_.ok() || quorum_.reached(); }
-  const Status& refusal() const { return refusal_; }
-  const std::vector<NodeId>& acknowledged_by() const { return acknowledged_by_; }
-  const std::optional<CausalContext>& context() const { return context_; }
+  // Of an owner that was asked what it holds.
+  void on_reply(const ReplicaGetReply& reply);
+  // Of an owner that was sent the record.
+  void on_ack(NodeId replica, const Status& status);
+
+  OwnerFailures& failures() { return failures_; }
+  const OwnerFailures& failures() const { return failures_; }
 
   const Asked& asked() const { return asked_; }
   const std::vector<Requester>& requesters() const { return requesters_; }
   Time started() const { return started_; }
 
  private:
-  const Asked asked_;
-  Quorum quorum_;
+  Asked asked_;
   std::vector<Requester> requesters_;
-  const Time started_;
-  std::vector<NodeId> acknowledged_by_;
-  std::optional<CausalContext> context_;
-  Status refusal_;
+  Time started_;
+  Stage stage_;
+  OwnerFailures failures_;
 };
 
 }  // namespace ringkv

@@ -3,18 +3,32 @@
 #include <algorithm>
 
 namespace ringkv {
+namespace {
 
-bool Quorum::forget(NodeId node) {
-  const auto at = std::find(waiting_.begin(), waiting_.end(), node);
-  if (at == waiting_.end()) return false;
-  waiting_.erase(at);
+bool remove(std::vector<NodeId>& nodes, NodeId node) {
+  const auto at = std::find(nodes.begin(), nodes.end(), node);
+  if (at == nodes.end()) return false;
+  nodes.erase(at);
   return true;
 }
 
-void Quorum::on_success(NodeId node) {
-  if (forget(node)) ++succeeded_;
+}  // namespace
+
+Quorum::Quorum(const std::vector<NodeId>& asked, uint32_t needed) : waiting_(asked), needed_(needed) {
+  succeeded_.reserve(asked.size());
 }
 
-void Quorum::on_failure(NodeId node) { forget(node); }
+bool Quorum::awaits(NodeId node) const {
+  return std::find(waiting_.begin(), waiting_.end(), node) != waiting_.end() ||
+         std::find(failed_.begin(), failed_.end(), node) != failed_.end();
+}
+
+void Quorum::on_success(NodeId node) {
+  if (remove(waiting_, node) || remove(failed_, node)) succeeded_.push_back(node);
+}
+
+void Quorum::on_failure(NodeId node) {
+  if (remove(waiting_, node)) failed_.push_back(node);
+}
 
 }  // namespace ringkv

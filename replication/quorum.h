@@ -13,23 +13,26 @@ constexpr uint32_t majority_of(uint32_t nodes) { return nodes / 2 + 1; }
 
 class Quorum {
  public:
-  Quorum(std::vector<NodeId> asked, uint32_t needed) : waiting_(std::move(asked)), needed_(needed) {}
+  Quorum(const std::vector<NodeId>& asked, uint32_t needed);
 
-  // A node that wasn't asked, or that has answered before, changes nothing.
+  // A node that wasn't asked, or that has succeeded before, changes nothing. One that had been given up and
+  // answers after all has succeeded.
   void on_success(NodeId node);
   void on_failure(NodeId node);
 
-  bool reached() const { return succeeded_ >= needed_; }
-  bool possible() const { return succeeded_ + waiting_.size() >= needed_; }
-  uint32_t succeeded() const { return succeeded_; }
+  bool reached() const { return succeeded_.size() >= needed_; }
+  bool possible() const { return succeeded_.size() + waiting_.size() >= needed_; }
+  // It was asked and has not succeeded.
+  bool awaits(NodeId node) const;
   uint32_t needed() const { return needed_; }
+  const std::vector<NodeId>& succeeded() const { return succeeded_; }  // in order of their answers
+  const std::vector<NodeId>& waiting() const { return waiting_; }      // neither answered nor failed
 
  private:
-  bool forget(NodeId node);
-
   std::vector<NodeId> waiting_;
+  std::vector<NodeId> failed_;
+  std::vector<NodeId> succeeded_;
   uint32_t needed_;
-  uint32_t succeeded_ = 0;
 };
 
 }  // namespace ringkv

@@ -4,253 +4,302 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace ringkv {
 namespace {
 
-constexpr uint64_t kSkewBoundMicros = 5'000'000;
-
-size_t bytes_of(const StampPut& put) {
-  return put.key.size() + put.place.storage_key.size() + put.value.size();
+Status named(std::string_view key, Status status) {
+  if (status.code() != StatusCode::kCorruption) return status;
+  return corruption(cat("key ", display_key(key), ": ", status.message()));
 }
 
-bool replaces_all(const std::optional<CausalContext>& context, const std::vector<Dot>& dots) {
-  if (!context) return true;  // a blind put takes all that its coordinator holds
-  return std::all_of(dots.begin(), dots.end(), [&](const Dot& dot) { return context->covers(dot); });
-}
-
-// What a client's context claims must be possible: no later than anything can have been written (a clock may
-// be off by the bound), no more of this life than it has stamped. Contexts aren't secret, and one that claims
-// the end of time would stop this store's time for good.
-Status check_claims(const StampPut& put, const RecordStore& store, WallMicros wall_now) {
-  if (!put.context) return {};
-  const HybridTime latest = std::max<HybridTime>(store.highest_time(), wall_now) + kSkewBoundMicros;
-  const bool possible =
-      put.context->highest_time <= latest && put.context->vector.counter_of(store.actor()) <= store.counter();
-  if (possible) return {};
-  return invalid_argument(cat("key ", display_key(put.key),
-                              ": the context claims to have seen what was never written: get the key again"));
-}
-
-// Siblings are capped where a version is stamped, unless its context makes the record smaller; a merge never
-// is.
-Status check_size(const StampPut& put, const RecordHead& head, const Record& after) {
-  if (after.versions.size() > kSiblingsMax && after.versions.size() >= head.dots.size()) {
-    return too_many_siblings(
-        cat("key ", display_key(put.key), " has ", head.dots.size(),
-            " siblings, the most there may be: get it and put one value with its context"));
-  }
-  if (!within_limits(after)) {
-    return invalid_argument(cat("key ", display_key(put.key), ": the context names more than ",
-                                kContextActorsMax, " lives of nodes: get the key again"));
-  }
-  const uint64_t bytes = content_bytes(put.key, after);
-  if (bytes > kRecordBytesMax && bytes >= head.content_bytes) {
-    return too_many_siblings(cat("key ", display_key(put.key), " would hold ", human_bytes(bytes),
-                                 " of siblings: get it and put one value with its context"));
-  }
-  return {};
+Status timed_out(std::string_view key, std::string_view before_what) {
+  return unavailable(cat("key ", display_key(key), ": timed out before it was ", before_what));
 }
 
 }  // namespace
 
-void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  const KeyIdentity key = put.place.identity;
-  const auto latch = latches_.find(key);
-  if (latch != latches_.end()) {
-    latched_bytes_ += bytes_of(put);
-    latch->second.stamps.push_back(std::move(put));
-    return;
-  }
-  if (try_stamp(put, nullptr, now, wall_now, outbox) == Step::kDone) return;
-  latched_bytes_ += bytes_of(put);
-  latches_[key].stamps.push_back(std::move(put));
+const Place& Replica::place_of_change(const Change& change) {
+  if (const auto* put = std::get_if<StampPut>(&change)) return put->place;
+  return std::get<Merge>(change).put.place;
 }
 
-Replica::Step Replica::try_stamp(StampPut& put, const std::string* bytes, Time now, WallMicros wall_now,
-                                 MessageOutbox& outbox) {
-  if (now >= put.deadline) {
-    refuse(put, unavailable(cat("key ", display_key(put.key), ": timed out before it was written")), outbox);
-    return Step::kDone;
+Time Replica::deadline_of(const Change& change) {
+  if (const auto* put = std::get_if<StampPut>(&change)) return put->deadline;
+  return std::get<Merge>(change).put.deadline;
+}
+
+size_t Replica::bytes_of(const Change& change) {
+  const Place& place = place_of_change(change);
+  if (const auto* put = std::get_if<StampPut>(&change)) {
+    return put->key.size() + place.storage_key.size() + put->value.size();
   }
-  if (Status status = check_claims(put, store_, wall_now); !status.ok()) {
-    refuse(put, std::move(status), outbox);
-    return Step::kDone;
+  const ReplicaPut& put = std::get<Merge>(change).put;
+  return put.key.size() + place.storage_key.size() + put.record->size();
+}
+
+void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  take(std::move(put), now, wall_now, outbox);
+}
+
+void Replica::on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  if (from != settings_.self) put.place = place_of(settings_.placement, put.bucket, put.key);
+  Merge merge{from, std::move(put), {}};
+  Status status = check_key(merge.put.key);
+  if (status.ok()) {
+    Result<RecordOutline> outline = decode_record_outline(*merge.put.record);
+    if (outline.ok() && !outline->head.context.stripped && !outline->head.dots.empty()) {
+      merge.arriving = std::move(*outline);
+    } else {
+      status = outline.ok() ? corruption("a record that isn't complete was sent") : outline.status();
+    }
   }
-  RecordHead head;
-  if (bytes == nullptr || store_.pending(put.place) != 0) {
-    Result<std::optional<RecordHead>> newest = store_.newest_head(put.place);
-    if (!newest.ok()) return refuse(put, newest.status(), outbox), Step::kDone;
-    if (!newest->has_value())
-      return wait_for_read(put.place, put.deadline, StampRead{put.place.identity}, outbox);
-    head = std::move(**newest);
+  const size_t held = store_.staged_bytes() + latched_bytes_;
+  if (status.ok() && held > 0 && held + merge.put.record->size() > settings_.held_bytes_max) {
+    status = overloaded(cat(human_bytes(held), " of writes wait for the disk"));
+  }
+  if (!status.ok()) return refuse(merge, std::move(status), outbox);
+  take(std::move(merge), now, wall_now, outbox);
+}
+
+void Replica::take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  const KeyIdentity key = place_of_change(change).identity;
+  const bool waits = latches_.contains(key);
+  if (!waits && try_change(change, nullptr, now, wall_now, outbox) == Step::kDone) return;
+  latched_bytes_ += bytes_of(change);
+  latches_[key].changes.push_back(std::move(change));
+}
+
+Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time now, WallMicros wall_now,
+                                  MessageOutbox& outbox) {
+  const Place& place = place_of_change(change);
+  const auto refused = [&](const Status& status) {
+    refuse_change(change, status, outbox);
+    return Step::kDone;
+  };
+  if (now >= deadline_of(change)) {
+    const auto* put = std::get_if<StampPut>(&change);
+    return refused(timed_out(put != nullptr ? put->key : std::get<Merge>(change).put.key, "written"));
+  }
+  RecordHead newest;
+  if (bytes == nullptr || store_.pending(place) != 0) {
+    Result<std::optional<RecordHead>> found = store_.newest_head(place);
+    if (!found.ok()) return refused(found.status());
+    if (!found->has_value()) return wait_for_read(change, outbox);
+    newest = std::move(**found);
   } else if (!bytes->empty()) {
     Result<RecordHead> decoded = decode_record_head(*bytes);
-    if (!decoded.ok()) return refuse(put, decoded.status(), outbox), Step::kDone;
-    head = std::move(*decoded);
+    if (!decoded.ok()) return refused(decoded.status());
+    newest = std::move(*decoded);
   }
-  if (replaces_all(put.context, head.dots)) {
-    stamp(put, head, nullptr, wall_now, outbox);
+  store_.restore(newest.context);
+  const auto apply_change = [&](const Record* held) {
+    if (auto* put = std::get_if<StampPut>(&change)) {
+      apply(*put, newest, held, wall_now, outbox);
+    } else {
+      apply(std::get<Merge>(change), newest, held, outbox);
+    }
     return Step::kDone;
+  };
+  if (!std::visit([&](const auto& body) { return needs_values(body, newest); }, change)) {
+    return apply_change(nullptr);
   }
 
-  // Siblings stay, so their values are needed: from the disk, once all that is under way on the key is there.
-  if (const BatchNumber batch = store_.pending(put.place); batch != 0) {
-    latches_waiting_.emplace(batch, put.place.identity);
+  // Siblings may stay, so their values are needed: from the disk, once all that is under way on the key is
+  // there.
+  if (const BatchNumber batch = store_.pending(place); batch != 0) {
+    latches_waiting_.emplace(batch, place.identity);
     return Step::kWaits;
   }
   std::string cached;
   if (bytes == nullptr) {
-    Result<Lookup> found = store_.read_cached(put.place, cached);
-    if (!found.ok()) return refuse(put, found.status(), outbox), Step::kDone;
-    if (*found == Lookup::kWouldBlock)
-      return wait_for_read(put.place, put.deadline, StampRead{put.place.identity}, outbox);
+    Result<Lookup> found = store_.read_cached(place, cached);
+    if (!found.ok()) return refused(found.status());
+    if (*found == Lookup::kWouldBlock) return wait_for_read(change, outbox);
     bytes = &cached;
   }
-  Result<Record> record = decode_record(*bytes);
-  if (!record.ok()) return refuse(put, record.status(), outbox), Step::kDone;
-  stamp(put, head, &*record, wall_now, outbox);
-  return Step::kDone;
+  Result<Record> held = decode_record(*bytes);
+  if (!held.ok()) return refused(held.status());
+  store_.restore(held->context);
+  return apply_change(&*held);
 }
 
-Replica::Step Replica::wait_for_read(const Place& place, Time deadline, ReadPurpose purpose,
-                                     MessageOutbox& outbox) {
-  const uint64_t ticket = ++last_ticket_;
-  reads_.emplace(ticket, std::move(purpose));
-  outbox.send(self_, ReadRecord{ticket, place, deadline});
+Replica::Step Replica::wait_for_read(const Change& change, MessageOutbox& outbox) {
+  const Place& place = place_of_change(change);
+  read(place, deadline_of(change), LatchRead{place.identity}, outbox);
   return Step::kWaits;
 }
 
-void Replica::stamp(StampPut& put, const RecordHead& head, const Record* record, WallMicros wall_now,
-                    MessageOutbox& outbox) {
-  const Floor stamped_here{.vector = {}, .highest_time = store_.highest_time()};
-  Stamp stamp;
-  stamp.version.dot = store_.next_dot();
-  stamp.version.kind = put.kind;
-  stamp.version.time = next_time(wall_now, head.context, put.context ? &*put.context : nullptr, stamped_here);
-  stamp.version.expires_at_ms = put.expires_at_ms;
-  stamp.version.value = std::move(put.value);
-  stamp.version.operation = put.operation;
-
-  // Where nothing of the record stays its versions needn't be known: a blind put on its context.
-  Record current = record != nullptr ? *record : Record{head.context, {}};
-  store_.restore(current.context);
-  if (record != nullptr) {
-    stamp.context = std::move(put.context);
-  } else if (put.context) {
-    current.context.join(*put.context);
-  }
-  Record after = stamped(current, stamp, put.conflict);
-  if (Status status = check_size(put, head, after); !status.ok())
-    return refuse(put, std::move(status), outbox);
-
-  StampPutAck ack{put.request, self_, {}, {}};
-  if (after.versions.size() == 1) ack.context = after.context;
-  store_.stage(put.place, put.key, std::move(after), head);
-  if (put.sync) store_.require_sync();
-  outbox.staged();
-  outbox.send(self_, std::move(ack));
+void Replica::read(const Place& place, Time deadline, std::variant<LatchRead, Get> purpose,
+                   MessageOutbox& outbox) {
+  const uint64_t ticket = ++last_ticket_;
+  outbox.send(settings_.self, ReadRecord{ticket, place, deadline});
+  reads_.emplace(ticket, std::move(purpose));
 }
 
 void Replica::run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
                         MessageOutbox& outbox) {
   const auto latch = latches_.find(key);
   CHECK(latch != latches_.end());
-  std::deque<StampPut>& stamps = latch->second.stamps;
-  while (!stamps.empty()) {
-    const size_t latched = bytes_of(stamps.front());
-    if (try_stamp(stamps.front(), bytes, now, wall_now, outbox) == Step::kWaits) return;
+  std::deque<Change>& changes = latch->second.changes;
+  while (!changes.empty()) {
+    const size_t latched = bytes_of(changes.front());
+    if (try_change(changes.front(), bytes, now, wall_now, outbox) == Step::kWaits) return;
     latched_bytes_ -= latched;
-    stamps.pop_front();
+    changes.pop_front();
   }
   latches_.erase(latch);
 }
 
-void Replica::on(ReplicaGet get, Time now, MessageOutbox& outbox) {
-  if (now >= get.deadline) {
-    return answer_get(get, unavailable(cat("key ", display_key(get.key), ": timed out before it was read")),
-                      {}, outbox);
-  }
-  if (const BatchNumber batch = store_.being_written(get.place); batch != 0) {
-    gets_waiting_.emplace(batch, WaitingGet{std::move(get), std::nullopt});
-    return;
-  }
-  std::string bytes;
-  const Result<Lookup> found = store_.read_cached(get.place, bytes);
-  if (!found.ok()) return answer_get(get, found.status(), {}, outbox);
-  if (*found == Lookup::kWouldBlock) {
-    const Place place = get.place;
-    const Time deadline = get.deadline;
-    wait_for_read(place, deadline, std::move(get), outbox);
-    return;
-  }
-  answer_get(get, {}, bytes, outbox);
+bool Replica::needs_values(const StampPut& put, const RecordHead& newest) {
+  return !replaces_all(put.context, newest.dots);
 }
 
-void Replica::answer_get(const ReplicaGet& get, const Status& status, std::string_view bytes,
-                         MessageOutbox& outbox) {
-  ReplicaGetReply reply{get.request, self_, status, {}};
-  if (status.ok() && !bytes.empty()) {
-    Result<Record> record = decode_record(bytes);
-    if (record.ok()) {
-      reply.record = std::move(*record);
-      store_.restore(reply.record.context);
-    } else {
-      reply.status = record.status();
-    }
+void Replica::apply(StampPut& put, const RecordHead& newest, const Record* held, WallMicros wall_now,
+                    MessageOutbox& outbox) {
+  const StampingLife life{store_.actor(), store_.counter(), store_.highest_time()};
+  if (Status status = check_claims(put, life, wall_now); !status.ok())
+    return refuse(put, std::move(status), outbox);
+  if (newest.context.vector.counter_of(life.actor) > life.counter) {
+    return refuse(put, corruption("its record claims writes that this node has yet to make"), outbox);
   }
-  if (!reply.status.ok() && reply.status.code() == StatusCode::kCorruption) {
-    reply.status = corruption(cat("key ", display_key(get.key), ": ", reply.status.message()));
+  Record after = stamped_record(put, held != nullptr ? *held : Record{newest.context, {}}, store_.next_dot(),
+                                life.highest_time, wall_now);
+  if (Status status = check_size(put, newest, after); !status.ok())
+    return refuse(put, std::move(status), outbox);
+
+  EncodedRecord encoded = store_.encoded(put.place, put.key, after);
+  // Before the own record: the others write while this disk does. A counter that the disk then loses dies
+  // with its boot.
+  outbox.send(settings_.self,
+              PutStamped{put.request, encoded.bytes, std::move(after.context), after.versions.size() > 1});
+  store_.stage(put.place, std::move(encoded), newest);
+  if (put.sync) store_.require_sync();
+  outbox.staged();
+  outbox.send(settings_.self, StampPutAck{put.request, settings_.self, {}});
+}
+
+bool Replica::needs_values(const Merge& merge, const RecordHead& newest) {
+  return effect_of(merge.arriving, newest, merge.put.conflict, merge.put.source) == ArrivalEffect::kNeedsOurs;
+}
+
+void Replica::apply(Merge& merge, const RecordHead& newest, const Record* held, MessageOutbox& outbox) {
+  const ReplicaPut& put = merge.put;
+  const ArrivalEffect effect = effect_of(merge.arriving, newest, put.conflict, put.source);
+  if (effect == ArrivalEffect::kNothingNew) return acknowledge_unchanged(merge, outbox);
+  if (Status status = check_space(merge, newest); !status.ok())
+    return refuse(merge, std::move(status), outbox);
+  if (effect == ArrivalEffect::kReplacesAll) {
+    return stage(merge, {put.record, std::move(merge.arriving.head)}, newest, outbox);
   }
-  outbox.send(self_, std::move(reply));
+  Result<Record> arriving = decode_record(*put.record);
+  CHECK(arriving.ok());  // its outline was read
+  const Record merged = effect == ArrivalEffect::kLeavesNoneOfOurs
+                            ? merge_over(newest, std::move(*arriving), put.conflict, put.source)
+                            : merge_with(*held, std::move(*arriving), put.conflict, put.source);
+  if (!within_limits(merged)) {
+    return refuse(merge,
+                  too_many_siblings(cat("key ", display_key(put.key), " would have more versions than fit")),
+                  outbox);
+  }
+  stage(merge, store_.encoded(put.place, put.key, merged), newest, outbox);
+}
+
+void Replica::stage(const Merge& merge, EncodedRecord record, const RecordHead& newest,
+                    MessageOutbox& outbox) {
+  store_.stage(merge.put.place, std::move(record), newest);
+  if (merge.put.sync) store_.require_sync();
+  outbox.staged();
+  if (merge.put.request != 0) {
+    outbox.send(merge.from, ReplicaPutAck{merge.put.request, settings_.self, {}});
+  }
+}
+
+// What is held already may still be on its way to the disk, or be there without a sync.
+void Replica::acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox) {
+  const ReplicaPut& put = merge.put;
+  if (put.request == 0) return;
+  const BatchNumber pending = store_.pending(put.place);
+  ReplicaPutAck ack{put.request, settings_.self, {}};
+  if (put.sync && (pending != 0 || !store_.is_synced())) {
+    store_.require_sync();
+    outbox.staged();
+    return outbox.send(merge.from, std::move(ack));
+  }
+  answer(merge.from, pending, std::move(ack), outbox);
+}
+
+Status Replica::check_space(const Merge& merge, const RecordHead& newest) const {
+  const bool may_wait = merge.put.source == Source::kPut || merge.put.source == Source::kReadRepair;
+  if (puts_refused_.empty() || !may_wait) return {};
+  for (const Version& version : merge.arriving.versions) {
+    if (version.kind == VersionKind::kTombstone || newest.context.covers(version.dot)) continue;
+    return out_of_space(cat("key ", display_key(merge.put.key), " is not stored: ", puts_refused_));
+  }
+  return {};
+}
+
+void Replica::refuse(const StampPut& put, Status status, MessageOutbox& outbox) {
+  outbox.send(settings_.self, StampPutAck{put.request, settings_.self, named(put.key, std::move(status))});
+}
+
+void Replica::refuse(const Merge& merge, Status status, MessageOutbox& outbox) {
+  if (merge.put.request == 0) return;
+  outbox.send(merge.from, ReplicaPutAck{merge.put.request, settings_.self,
+                                        named(merge.put.key, std::move(status))});
+}
+
+void Replica::refuse_change(const Change& change, const Status& status, MessageOutbox& outbox) {
+  std::visit([&](const auto& body) { refuse(body, status, outbox); }, change);
 }
 
 void Replica::on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& outbox) {
   const auto at = reads_.find(read.ticket);
   if (at == reads_.end()) return;
-  ReadPurpose purpose = std::move(at->second);
+  std::variant<LatchRead, Get> purpose = std::move(at->second);
   reads_.erase(at);
-  if (ReplicaGet* get = std::get_if<ReplicaGet>(&purpose)) {
+  if (Get* get = std::get_if<Get>(&purpose)) {
     // The worker may have seen what is being written now and isn't synced yet: the answer waits for it.
-    const BatchNumber batch = store_.being_written(get->place);
-    if (batch == 0 || !read.status.ok()) return answer_get(*get, read.status, read.bytes, outbox);
+    const BatchNumber batch = store_.being_written(get->get.place);
+    if (batch == 0 || !read.status.ok()) return answer(*get, read.status, read.bytes, outbox);
     gets_waiting_.emplace(batch, WaitingGet{std::move(*get), std::move(read.bytes)});
     return;
   }
-  const KeyIdentity key = std::get<StampRead>(purpose).key;
+  const KeyIdentity key = std::get<LatchRead>(purpose).key;
   if (!read.status.ok()) {
-    std::deque<StampPut>& stamps = latches_.at(key).stamps;
-    refuse(stamps.front(), read.status, outbox);
-    latched_bytes_ -= bytes_of(stamps.front());
-    stamps.pop_front();
+    std::deque<Change>& changes = latches_.at(key).changes;
+    refuse_change(changes.front(), read.status, outbox);
+    latched_bytes_ -= bytes_of(changes.front());
+    changes.pop_front();
     return run_latch(key, nullptr, now, wall_now, outbox);
   }
   run_latch(key, &read.bytes, now, wall_now, outbox);
 }
 
+// Readers first: what a latch stages would hold back their answers.
 void Replica::on_committed(BatchNumber batch, Time now, WallMicros wall_now, MessageOutbox& outbox) {
-  while (!latches_waiting_.empty() && latches_waiting_.begin()->first <= batch) {
-    const KeyIdentity key = latches_waiting_.begin()->second;
-    latches_waiting_.erase(latches_waiting_.begin());
-    run_latch(key, nullptr, now, wall_now, outbox);
+  while (!answers_waiting_.empty() && answers_waiting_.begin()->first <= batch) {
+    WaitingAnswer& waiting = answers_waiting_.begin()->second;
+    outbox.send(waiting.to, std::move(waiting.message));
+    answers_waiting_.erase(answers_waiting_.begin());
   }
   while (!gets_waiting_.empty() && gets_waiting_.begin()->first <= batch) {
     WaitingGet waiting = std::move(gets_waiting_.begin()->second);
     gets_waiting_.erase(gets_waiting_.begin());
     if (waiting.bytes) {
-      answer_get(waiting.get, {}, *waiting.bytes, outbox);
+      answer(waiting.get, {}, *waiting.bytes, outbox);
     } else {
-      on(std::move(waiting.get), now, outbox);  // nothing is being written now, so it doesn't wait again
+      // Nothing is being written now, so it doesn't wait again.
+      on(waiting.get.from, std::move(waiting.get.get), now, outbox);
     }
   }
-}
-
-void Replica::refuse(const StampPut& put, Status status, MessageOutbox& outbox) {
-  if (status.code() == StatusCode::kCorruption) {
-    status = corruption(cat("key ", display_key(put.key), ": ", status.message()));
+  while (!latches_waiting_.empty() && latches_waiting_.begin()->first <= batch) {
+    const KeyIdentity key = latches_waiting_.begin()->second;
+    latches_waiting_.erase(latches_waiting_.begin());
+    run_latch(key, nullptr, now, wall_now, outbox);
   }
-  outbox.send(self_, StampPutAck{put.request, self_, std::move(status), {}});
 }
 
 }  // namespace ringkv

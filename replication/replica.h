@@ -1,9 +1,12 @@
 // Serves one node's copies: the only user of its RecordStore.
 //
-// Stamps are serial per key: a latch covers read, decision and hand-over to the commit thread, so that each
-// stamp sees the record with all stamps before it, committed or not. Gets see committed state only: one waits
-// while its key is being written (the engine shows a write before it is synced), once. What may have to wait
-// for the disk goes out as ReadRecord and comes back as on(RecordRead).
+// A key changes in two ways, a stamp and a merge, and both are serial per key: a latch covers read, decision
+// and hand-over to the commit thread, so that each sees the record with all changes before it, committed or
+// not. Reads see committed state only: one waits while its key is being written (the engine shows a write
+// before it is synced), once. What may have to wait for the disk goes out as ReadRecord or ReadSlice and
+// comes back.
+//
+// Of what comes from another node the place is computed here, by this node's ring.
 //
 // A core: no I/O, no clock of its own. Loop thread.
 #pragma once
@@ -11,66 +14,130 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <string>
 #include <unordered_map>
-#include <vector>
+#include <variant>
 
+#include "replication/arrival_decision.h"
 #include "replication/messages.h"
+#include "replication/stamp_rules.h"
 #include "storage/record_store.h"
 
 namespace ringkv {
 
-inline constexpr size_t kSiblingsMax = 100;
-inline constexpr uint64_t kRecordBytesMax = uint64_t{64} << 20;
-
 class Replica {
  public:
-  Replica(NodeId self, RecordStore& store) : self_(self), store_(store) {}
+  struct Settings {
+    NodeId self;
+    Placement placement;
+    size_t held_bytes_max = size_t{64}
+                            << 20;  // of changes that wait, and of what the store holds; more: OVERLOADED
+    size_t reads_max = 20'000;      // that wait for the disk at once; more: OVERLOADED
+  };
+
+  // The store is borrowed and outlives the replica.
+  Replica(const Settings& settings, RecordStore& store) : settings_(settings), store_(store) {}
+
+  // While the disk is nearly full values from puts and read repairs are refused with this reason; deletes are
+  // taken, and whatever else converges.
+  void refuse_puts(std::string reason) { puts_refused_ = std::move(reason); }
+  void take_puts() { puts_refused_.clear(); }
+
+  // A replica that has not yet fetched what it may have missed: it takes writes, and doesn't count for reads.
+  void set_whole(bool whole) { whole_ = whole; }
 
   void on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox);
-  void on(ReplicaGet get, Time now, MessageOutbox& outbox);
+  void on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, MessageOutbox& outbox);
+  void on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox);
+  void on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox);
   void on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& outbox);
+  void on(SliceRead read, MessageOutbox& outbox);
 
   // The batch and all before it are on disk.
   void on_committed(BatchNumber batch, Time now, WallMicros wall_now, MessageOutbox& outbox);
 
-  size_t waiting() const { return latches_.size() + reads_.size() + gets_waiting_.size(); }
-  size_t latched_bytes() const { return latched_bytes_; }  // of stamps that wait, expired ones too
+  size_t waiting() const {
+    return latches_.size() + reads_.size() + gets_waiting_.size() + answers_waiting_.size();
+  }
+  size_t latched_bytes() const { return latched_bytes_; }  // of changes that wait, expired ones too
 
  private:
-  // Stamps that wait for the first of them, which waits for the disk or for a commit.
-  struct Latch {
-    std::deque<StampPut> stamps;
+  struct Merge {
+    NodeId from;
+    ReplicaPut put;
+    RecordOutline arriving;
   };
-  // What a ReadRecord is for: the first stamp of a latch, or a get.
-  struct StampRead {
+  using Change = std::variant<StampPut, Merge>;
+  // Changes that wait for the first of them, which waits for the disk or for a commit.
+  struct Latch {
+    std::deque<Change> changes;
+  };
+  // What a ReadRecord is for: the first change of a latch, or a get.
+  struct LatchRead {
     KeyIdentity key;
+  };
+  struct Get {
+    NodeId from;
+    ReplicaGet get;
+  };
+  struct Scan {
+    NodeId from;
+    RequestNumber request = 0;
   };
   // A get that waits for a commit; with the bytes that it will answer where they were read already.
   struct WaitingGet {
-    ReplicaGet get;
+    Get get;
     std::optional<std::string> bytes;
   };
-  using ReadPurpose = std::variant<StampRead, ReplicaGet>;
+  struct WaitingAnswer {
+    NodeId to;
+    Message message;
+  };
 
+  static const Place& place_of_change(const Change& change);
+  static Time deadline_of(const Change& change);
+  static size_t bytes_of(const Change& change);
+  static bool needs_values(const StampPut& put, const RecordHead& newest);
+  static bool needs_values(const Merge& merge, const RecordHead& newest);
+
+  void take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox);
   enum class Step : uint8_t { kDone, kWaits };
   // What is known of the key beyond the store's memory: bytes just read from disk ("" absent), or nothing.
-  Step try_stamp(StampPut& put, const std::string* bytes, Time now, WallMicros wall_now,
-                 MessageOutbox& outbox);
-  Step wait_for_read(const Place& place, Time deadline, ReadPurpose purpose, MessageOutbox& outbox);
-  void stamp(StampPut& put, const RecordHead& head, const Record* record, WallMicros wall_now,
-             MessageOutbox& outbox);
+  Step try_change(Change& change, const std::string* bytes, Time now, WallMicros wall_now,
+                  MessageOutbox& outbox);
+  Step wait_for_read(const Change& change, MessageOutbox& outbox);
+  void read(const Place& place, Time deadline, std::variant<LatchRead, Get> purpose, MessageOutbox& outbox);
   void run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
                  MessageOutbox& outbox);
-  void answer_get(const ReplicaGet& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
-  void refuse(const StampPut& put, Status status, MessageOutbox& outbox);
 
-  const NodeId self_;
+  // `held` is given where needs_values() said so.
+  void apply(StampPut& put, const RecordHead& newest, const Record* held, WallMicros wall_now,
+             MessageOutbox& outbox);
+  void apply(Merge& merge, const RecordHead& newest, const Record* held, MessageOutbox& outbox);
+  void stage(const Merge& merge, EncodedRecord record, const RecordHead& newest, MessageOutbox& outbox);
+  void acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox);
+  void refuse(const StampPut& put, Status status, MessageOutbox& outbox);
+  void refuse(const Merge& merge, Status status, MessageOutbox& outbox);
+  void refuse_change(const Change& change, const Status& status, MessageOutbox& outbox);
+  Status check_space(const Merge& merge, const RecordHead& newest) const;
+
+  bool answered_from_memory(const Get& get, MessageOutbox& outbox);
+  void answer(const Get& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
+  void answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox);
+
+  const Settings settings_;
   RecordStore& store_;
+  bool whole_ = true;
+  std::string puts_refused_;
+
   std::unordered_map<KeyIdentity, Latch> latches_;
   size_t latched_bytes_ = 0;
-  std::unordered_map<uint64_t, ReadPurpose> reads_;  // by ticket
+  std::unordered_map<uint64_t, std::variant<LatchRead, Get>> reads_;  // by ticket
+  std::unordered_map<uint64_t, Scan> scans_;                          // by ticket
   uint64_t last_ticket_ = 0;
   std::multimap<BatchNumber, WaitingGet> gets_waiting_;
+  std::multimap<BatchNumber, WaitingAnswer> answers_waiting_;
   std::multimap<BatchNumber, KeyIdentity> latches_waiting_;
 };
 

@@ -47,6 +47,11 @@ void RequestStatistics::add_to(Statistics& statistics) const {
     statistics[name + ".p999_us"] = static_cast<double>(kind.latencies.quantile_us(0.999));
     statistics[name + ".max_us"] = static_cast<double>(kind.latencies.max_us());
   }
+  statistics["put.forwarded"] = static_cast<double>(forwarded_);
+  statistics["get.hedged"] = static_cast<double>(hedged_);
+  statistics["get.unconfirmed"] = static_cast<double>(unconfirmed_);
+  statistics["get.read_repairs"] = static_cast<double>(read_repairs_);
+  statistics["request.stale_epochs"] = static_cast<double>(stale_epochs_);
 }
 
 }  // namespace ringkv

@@ -21,6 +21,12 @@ class RequestStatistics {
   void count(RequestKind kind, const Status& outcome, Duration latency);
   void reset_latencies();
 
+  void count_forwarded() { ++forwarded_; }
+  void count_hedged() { ++hedged_; }
+  void count_unconfirmed() { ++unconfirmed_; }
+  void count_read_repairs(size_t copies) { read_repairs_ += copies; }
+  void count_stale_epoch() { ++stale_epochs_; }
+
   // put.count, put.failed, put.unknown, put.p50_us, …
   void add_to(Statistics& statistics) const;
 
@@ -33,6 +39,11 @@ class RequestStatistics {
   };
 
   std::array<Kind, kRequestKinds> kinds_;
+  uint64_t forwarded_ = 0;     // to an owner, because this node is none
+  uint64_t hedged_ = 0;        // another owner was asked beside one that was slow
+  uint64_t unconfirmed_ = 0;   // gets
+  uint64_t read_repairs_ = 0;  // copies sent to owners that differed
+  uint64_t stale_epochs_ = 0;  // other nodes had a newer ring
 };
 
 }  // namespace ringkv

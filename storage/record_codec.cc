@@ -197,6 +197,13 @@ Attributes read_attributes(const Dot& dot, HybridTime highest_time, ByteReader& 
   return read;
 }
 
+std::vector<Attributes> read_all_attributes(const RecordHead& head, ByteReader& reader) {
+  std::vector<Attributes> read;
+  read.reserve(head.dots.size());
+  for (const Dot& dot : head.dots) read.push_back(read_attributes(dot, head.context.highest_time, reader));
+  return read;
+}
+
 // Nothing, or why the bytes can't be read at all.
 Status read_format(ByteReader& reader) {
   const uint8_t format = reader.u8();
@@ -238,9 +245,7 @@ Result<Record> decode_record(std::string_view bytes) {
   ByteReader reader(bytes);
   if (Status format = read_format(reader); !format.ok()) return format;
   RecordHead head = read_head(reader);
-  std::vector<Attributes> read;
-  read.reserve(head.dots.size());
-  for (const Dot& dot : head.dots) read.push_back(read_attributes(dot, head.context.highest_time, reader));
+  std::vector<Attributes> read = read_all_attributes(head, reader);
 
   Record record{std::move(head.context), {}};
   record.versions.reserve(read.size());
@@ -250,6 +255,21 @@ Result<Record> decode_record(std::string_view bytes) {
   }
   if (!reader.finished()) return malformed(bytes);
   return record;
+}
+
+Result<RecordOutline> decode_record_outline(std::string_view bytes) {
+  ByteReader reader(bytes);
+  if (Status format = read_format(reader); !format.ok()) return format;
+  RecordOutline outline;
+  outline.head = read_head(reader);
+  std::vector<Attributes> read = read_all_attributes(outline.head, reader);
+  outline.versions.reserve(read.size());
+  for (Attributes& attributes : read) {
+    reader.bytes(attributes.value_bytes);
+    outline.versions.push_back(std::move(attributes.version));
+  }
+  if (!reader.finished()) return malformed(bytes);
+  return outline;
 }
 
 Result<RecordHead> decode_record_head(std::string_view bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,18 @@ struct RecordHead {
   friend bool operator==(const RecordHead&, const RecordHead&) = default;
 };
 
+// All of a record but the bytes of its values; that they are there in whole has been checked.
+struct RecordOutline {
+  RecordHead head;
+  std::vector<Version> versions;  // their values empty
+};
+
+// A record as it goes to the disk and to other nodes, encoded once. Its context is filled.
+struct EncodedRecord {
+  std::shared_ptr<const std::string> bytes;
+  RecordHead head;
+};
+
 RecordHead head_of(const Record& record, const Hash128& hash, uint64_t content_bytes);
 
 // Appends. `hash` and `content_bytes` are stored in front, so that they are computed once in a record's life.
@@ -44,6 +57,7 @@ void encode_record(const Record& record, const Hash128& hash, uint64_t content_b
 // Bytes from outside: refused when malformed, never trusted. CORRUPTION otherwise.
 Result<Record> decode_record(std::string_view bytes);
 Result<RecordHead> decode_record_head(std::string_view bytes);
+Result<RecordOutline> decode_record_outline(std::string_view bytes);
 
 // A client's context: opaque to it, bound to the key's token, with a checksum. INVALID_ARGUMENT when it is
 // damaged, or was made for another key. (The format is drawn in client_context.cc.)

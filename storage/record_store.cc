@@ -40,6 +40,11 @@ Result<std::optional<RecordHead>> RecordStore::newest_head(const Place& place) {
   return std::optional<RecordHead>(std::move(*head));
 }
 
+std::optional<RecordHead> RecordStore::committed_head(const Place& place) {
+  if (pinned_.contains(place.identity)) return std::nullopt;
+  return cache_.find(place.identity);
+}
+
 Result<Lookup> RecordStore::read_cached(const Place& place, std::string& bytes) const {
   return engine_.get_cached(Family::kData, place.storage_key, bytes);
 }
@@ -68,17 +73,34 @@ void RecordStore::restore(CausalContext& context) const {
   if (context.stripped) fill(context, past_boots_);
 }
 
-void RecordStore::stage(const Place& place, std::string_view key, Record record, const RecordHead& before) {
-  CHECK(!record.versions.empty());
-  for (const Version& version : record.versions) highest_time_ = std::max(highest_time_, version.time);
-  if (record.context.vector.entries().size() > kContextEntriesKept)
-    strip(record.context, past_boots_, actor_);
+EncodedRecord RecordStore::encoded(const Place& place, std::string_view key, const Record& record) const {
+  CHECK(!record.context.stripped);
+  EncodedRecord encoded;
+  encoded.head = head_of(record, hasher_.hash(place.digest, record), content_bytes(key, record));
+  auto bytes = std::make_shared<std::string>();
+  encode_record(record, encoded.head.hash, encoded.head.content_bytes, *bytes);
+  encoded.bytes = std::move(bytes);
+  return encoded;
+}
 
-  RecordHead after = head_of(record, hasher_.hash(place.digest, record), content_bytes(key, record));
-  encoded_.clear();
-  encode_record(record, after.hash, after.content_bytes, encoded_);
-  open_batch_->put(Family::kData, place.storage_key, encoded_);
-  update_leaf(place, before, after);
+void RecordStore::strip_for_disk(EncodedRecord& record) const {
+  if (record.head.context.vector.entries().size() <= kContextEntriesKept) return;
+  strip(record.head.context, past_boots_, actor_);
+  if (!record.head.context.stripped) return;
+  Result<Record> stripped = decode_record(*record.bytes);
+  CHECK(stripped.ok());  // whoever stages has encoded or decoded it
+  stripped->context = record.head.context;
+  auto bytes = std::make_shared<std::string>();
+  encode_record(*stripped, record.head.hash, record.head.content_bytes, *bytes);
+  record.bytes = std::move(bytes);
+}
+
+void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHead& before) {
+  CHECK(!record.head.dots.empty());
+  highest_time_ = std::max(highest_time_, record.head.context.highest_time);
+  strip_for_disk(record);
+  open_batch_->put(Family::kData, place.storage_key, *record.bytes);
+  update_leaf(place, before, record.head);
 
   const auto [pinned, is_new] = pinned_.try_emplace(place.identity);
   Pinned& pin = pinned->second;
@@ -87,7 +109,7 @@ void RecordStore::stage(const Place& place, std::string_view key, Record record,
     pin.earlier_batch = pin.batch;
     pin.batch = open_batch();
   }
-  pin.head = std::move(after);
+  pin.head = std::move(record.head);
 }
 
 void RecordStore::update_leaf(const Place& place, const RecordHead& before, const RecordHead& after) {
@@ -120,6 +142,7 @@ Commit RecordStore::take() {
 void RecordStore::committed(const Commit& commit) {
   under_way_ = 0;
   under_way_bytes_ = 0;
+  synced_ = commit.sync;
   for (const KeyIdentity& key : commit.keys) {
     const auto pinned = pinned_.find(key);
     if (pinned == pinned_.end() || pinned->second.batch != commit.number) continue;  // staged again since

@@ -53,6 +53,9 @@ class RecordStore {
   // knows.
   Result<std::optional<RecordHead>> newest_head(const Place& place);
 
+  // The head of the committed record, where memory knows it. Nothing: it must be read.
+  std::optional<RecordHead> committed_head(const Place& place);
+
   // The bytes of a key's record as the engine shows them: committed, unless the key is being written.
   Result<Lookup> read_cached(const Place& place, std::string& bytes) const;
 
@@ -72,22 +75,32 @@ class RecordStore {
   // node merges only its own stamps, so all partitions share one floor.
   Floor floor(Partition partition) const;
 
-  // Later than the hybrid time of all that was ever stamped here.
+  // No earlier than the hybrid time of all that was ever stamped or merged here.
   HybridTime highest_time() const { return highest_time_; }
 
   // Puts back what stage() left out of a context. Not the whole floor: that covers what is staged and not
   // committed yet, and who got it with a committed record would replace siblings that nobody has seen.
   void restore(CausalContext& context) const;
 
-  // The record takes the place of the one whose head is `before` (the newest). Its context may be stripped of
-  // what the floor covers.
-  void stage(const Place& place, std::string_view key, Record record, const RecordHead& before);
+  // Its context is filled.
+  EncodedRecord encoded(const Place& place, std::string_view key, const Record& record) const;
+
+  // The record takes the place of the one whose head is `before` (the newest). On disk its context may be
+  // stripped of what the floor covers.
+  void stage(const Place& place, EncodedRecord record, const RecordHead& before);
   void stage(const MetaRecord& record);
 
+  // The open batch will be synced, and with it all that was written before; also an empty one.
   void require_sync() { open_sync_ = true; }
 
+  // Everything committed is on disk: no buffered batch since the last synced one.
+  bool is_synced() const { return synced_; }
+
+  // The batch that is being committed; 0: none.
+  BatchNumber under_way() const { return under_way_; }
+
   BatchNumber open_batch() const { return journal_.next_number(); }
-  bool has_staged() const { return !open_batch_->empty(); }
+  bool has_staged() const { return !open_batch_->empty() || open_sync_; }
   size_t staged_bytes() const { return open_batch_->bytes() + under_way_bytes_; }
 
   // Closes the open batch for writing elsewhere. One at a time, until committed().
@@ -103,6 +116,7 @@ class RecordStore {
     BatchNumber earlier_batch = 0;  // of the one before, if that was under way when it was staged again
   };
 
+  void strip_for_disk(EncodedRecord& record) const;
   void update_leaf(const Place& place, const RecordHead& before, const RecordHead& after);
 
   Engine& engine_;
@@ -120,9 +134,9 @@ class RecordStore {
   std::unique_ptr<Batch> open_batch_;
   std::vector<KeyIdentity> open_keys_;
   bool open_sync_ = false;
+  bool synced_ = true;  // what a life finds was synced before its boot was
   BatchNumber under_way_ = 0;  // 0: none
   size_t under_way_bytes_ = 0;
-  std::string encoded_;  // reused
 };
 
 }  // namespace ringkv

@@ -46,7 +46,9 @@ class StoreFixture {
                      .time = next_time(1, head.context, nullptr, {}),
                      .value = value};
     const Dot dot = stamp.version.dot;
-    store->stage(where, key, stamped({head.context, {}}, stamp, Conflict::kSiblings), head);
+    Record current{head.context, {}};
+    store->restore(current.context);
+    store->stage(where, store->encoded(where, key, stamped(current, stamp, Conflict::kSiblings)), head);
     return dot;
   }
 

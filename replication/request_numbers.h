@@ -1,0 +1,62 @@
+// The numbers of a coordinator's requests under way, and when each of them wants to be looked at again.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "replication/messages.h"
+
+namespace ringkv {
+
+class RequestNumbers {
+ public:
+  RequestNumber next() { return ++last_; }
+
+  void wake(RequestNumber request, Time at) {
+    alarms_.push_back({at, request});
+    std::push_heap(alarms_.begin(), alarms_.end(), std::greater<>());
+  }
+
+  // The next request whose time has come. It may have been answered long before.
+  std::optional<RequestNumber> due(Time now) {
+    if (alarms_.empty() || alarms_.front().at > now) return std::nullopt;
+    const RequestNumber request = alarms_.front().request;
+    std::pop_heap(alarms_.begin(), alarms_.end(), std::greater<>());
+    alarms_.pop_back();
+    return request;
+  }
+
+  size_t alarms() const { return alarms_.size(); }
+
+  // Requests are answered long before their deadlines; what they leave behind here is swept now and then.
+  template <class Predicate>
+  void forget_alarms_unless(Predicate is_under_way) {
+    std::erase_if(alarms_, [&](const Alarm& alarm) { return !is_under_way(alarm.request); });
+    std::make_heap(alarms_.begin(), alarms_.end(), std::greater<>());
+  }
+
+ private:
+  struct Alarm {
+    Time at;
+    RequestNumber request = 0;
+
+    friend bool operator>(const Alarm& a, const Alarm& b) { return a.at > b.at; }
+  };
+
+  RequestNumber last_ = 0;
+  std::vector<Alarm> alarms_;  // a heap, soonest first
+};
+
+// Of requests kept by number: in the order in which they began, the same in every run of a seed.
+template <class Requests>
+std::vector<RequestNumber> sorted_numbers(const Requests& requests) {
+  std::vector<RequestNumber> numbers;
+  numbers.reserve(requests.size());
+  for (const auto& [number, request] : requests) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace ringkv
