@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace ringkv::tools {
 namespace {
@@ -12,6 +13,14 @@ class HelpText : public CLI::Formatter {
     label("OPTIONS", "FLAG…");
     label("SUBCOMMAND", "VERB");
     label("Positionals", "Arguments");
+  }
+
+  // CLI11 leaves a second empty line where a group has no flags, and its "may be missing" is about no verb of
+  // ours.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    text = CLI::detail::find_and_replace(text, "\n\n\n", "\n\n");
+    return CLI::detail::find_and_replace(text, "[VERB]", "VERB");
   }
 
   std::string make_option_usage(const CLI::Option* option) const override {
