@@ -11,6 +11,7 @@
 #include "tools/common/standard_descriptors.h"
 #include "tools/kvnode/descriptors.h"
 #include "tools/kvnode/flags.h"
+#include "tools/kvnode/service_notice.h"
 #include "tools/kvnode/settings.h"
 #include "tools/kvnode/signals.h"
 
@@ -41,6 +42,11 @@ std::string name_in_log(const Options& options) {
   return ::gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "kvnode";
 }
 
+void notify(LogFile& log, std::string_view state) {
+  const Status told = notify_service_manager(state);
+  if (!told.ok()) log.write(LogSeverity::kWarning, "kvnode", told.message());
+}
+
 int serve(Settings settings) {
   Result<std::unique_ptr<LogFile>> opened =
       LogFile::open({.file = settings.log_file, .node = name_in_log(settings.options)});
@@ -55,9 +61,11 @@ int serve(Settings settings) {
   Result<std::unique_ptr<Db>> db = Db::open(settings.options);
   if (!db.ok()) return fail(db.status());
   signals.serve();
-  std::cout << "ready name=" << (*db)->name() << " client=" << (*db)->client_address()
-            << " epoch=" << (*db)->epoch() << std::endl;
+  std::cout << "ready name=" << (*db)->name() << " peer=" << (*db)->peer_address()
+            << " client=" << (*db)->client_address() << " epoch=" << (*db)->epoch() << std::endl;
+  notify(log, "READY=1");
   signals.wait_for_end();
+  notify(log, "STOPPING=1");
   const Status closed = (*db)->close();
   // What was acknowledged is as safe as it was said to be; only the last flush is missing.
   if (!closed.ok()) log.write(LogSeverity::kWarning, "kvnode", closed.message());

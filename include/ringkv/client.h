@@ -22,6 +22,7 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout{1000};      // for each of them
   uint32_t requests_max = 10'000;                       // under way at once; more: OVERLOADED
   uint32_t connections = 1;                             // to that node; requests go round them in turn
+  bool route = true;                                    // false: asks these nodes alone
 };
 
 class Client : public Store {

@@ -2,9 +2,11 @@
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -21,29 +23,68 @@ def wait_until(condition, what, seconds=WAIT_S):
         time.sleep(0.02)
 
 
+def free_ports(count):
+    """Numbers that the system hands to nobody: a node that restarts finds its own free."""
+    while True:
+        first = random.randrange(10_000, 30_000)
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    probe.bind(("127.0.0.1", port))
+            return list(range(first, first + count))
+        except OSError:
+            continue
+
+
 class Node:
     """One kvnode; a context manager that ends it and removes its directory."""
 
-    def __init__(self, *flags, name="n1"):
+    def __init__(self, *flags, name="n1", origin=("--bootstrap", "--replicas", "1"), peer=0, client=0):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="ringkv-test-"))
         self.name = name
         self.flags = flags
+        self.origin = origin  # how it comes to a ring at its first start
+        self.peer = f"127.0.0.1:{peer}"
+        self.client = f"127.0.0.1:{client}"
         self.process = None
-        self.address = None
+        self.address = None  # of its clients
+        self.peer_address = None
 
     def command(self, *flags):
-        return [BIN / "kvnode", "--data", self.directory / "data", "--name", self.name, "--client", "127.0.0.1:0",
-                "--bootstrap", "--replicas", "1", *self.flags, *flags]
+        return [BIN / "kvnode", "--data", self.directory / "data", "--name", self.name, "--peer", self.peer,
+                "--client", self.client, *self.origin, *self.flags, *flags]
 
-    def start(self, *flags):
+    def launch(self, *flags):
+        """Starts it and waits for nothing."""
         with open(self.directory / "out", "wb") as out, open(self.directory / "err", "ab") as err:
             self.process = subprocess.Popen(self.command(*flags), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        return self
+
+    def wait_ready(self):
         wait_until(lambda: b"\n" in self.out() or self.process.poll() is not None, "the ready line")
-        ready = re.fullmatch(rb"ready name=(\S+) client=(\S+) epoch=(\d+)\n", self.out())
+        ready = re.fullmatch(rb"ready name=(\S+) peer=(\S*) client=(\S+) epoch=(\d+)\n", self.out())
         if not ready:
             raise AssertionError(f"not ready: {self.out()!r}, {self.err()}")
-        self.address = ready[2].decode()
+        self.peer_address, self.address = ready[2].decode(), ready[3].decode()
         return self
+
+    def start(self, *flags):
+        return self.launch(*flags).wait_ready()
+
+    def refused(self, *flags, seconds=WAIT_S):
+        """Starts it, waits until it has ended; exit code and what it said since then."""
+        before = len(self.err()) if (self.directory / "err").exists() else 0
+        self.launch(*flags)
+        code = self.process.wait(seconds)
+        return code, self.err()[before:]
+
+    @property
+    def data(self):
+        return self.directory / "data"
+
+    def identity(self):
+        return dict(line.split(" ", 1) for line in (self.data / "IDENTITY").read_text().splitlines())
 
     def out(self):
         return (self.directory / "out").read_bytes()
@@ -71,6 +112,67 @@ class Node:
             self.process.kill()
             self.process.wait(WAIT_S)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Cluster:
+    """Nodes n1, n2, … of one ring, in racks a, b, c in turn, each with ports of its own that it keeps."""
+
+    def __init__(self, nodes=5, flags=()):
+        self.ports = free_ports(2 * nodes + 4)
+        self.flags = flags
+        self.nodes = {}
+        self.count = nodes
+
+    def node(self, number, **settings):
+        """A node that knows all the others; n1 founds. Not started."""
+        peers = [f"127.0.0.1:{self.ports[2 * i]}" for i in range(self.count) if i + 1 != number]
+        origin = ("--bootstrap",) if number == 1 else ("--join", ",".join(peers))
+        settings = {"name": f"n{number}", "origin": origin, "peer": self.ports[2 * number - 2],
+                    "client": self.ports[2 * number - 1], **settings}
+        return Node("--rack", "abc"[(number - 1) % 3], "--enable-faults", *self.flags, **settings)
+
+    def add(self, number):
+        node = self.nodes[f"n{number}"] = self.node(number)
+        return node
+
+    def peers(self):
+        return ",".join(node.peer for node in self.nodes.values())
+
+    def __getitem__(self, name):
+        return self.nodes[name]
+
+    def live(self):
+        return [node for node in self.nodes.values() if node.process and node.process.poll() is None]
+
+    def states(self, node):
+        """name -> state, in the eyes of one node; nothing while it doesn't answer."""
+        answer = node.kvctl("--json", "status")
+        return {m["name"]: m["state"] for m in json.loads(answer.stdout)["members"]} if answer.returncode == 0 else {}
+
+    def wait_for(self, states, nodes=None):
+        """Until all these nodes (the live ones) see exactly these members in these states."""
+        for node in nodes or self.live():
+            wait_until(lambda: self.states(node) == states, f"{states} as seen by {node.name}: {self.states(node)}", 30)
+
+    def wait_all_up(self):
+        self.wait_for({name: "up" for name in self.nodes})
+
+    def ring_digests(self):
+        return {node.json("ring")["digest"] for node in self.live()}
+
+    def __enter__(self):
+        try:
+            for number in range(1, self.count + 1):
+                self.add(number).start()
+            self.wait_all_up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for node in self.nodes.values():
+            node.__exit__()
 
 
 def run(program, *words, stdin=b"", timeout=WAIT_S, env=None):

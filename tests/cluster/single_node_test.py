@@ -382,6 +382,22 @@ class Life(unittest.TestCase):
             self.assertNotEqual(second.returncode, 0)
             self.assertIn(node.address.encode(), second.stderr)
 
+    def test_a_service_manager_hears_that_it_serves_and_that_it_ends(self):
+        with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(os.path.join(directory, "notify"))
+            manager.settimeout(60)
+            os.environ["NOTIFY_SOCKET"] = manager.getsockname()
+            try:
+                node = Node().start()
+            finally:
+                del os.environ["NOTIFY_SOCKET"]
+            try:
+                self.assertEqual(manager.recv(100), b"READY=1")
+                self.assertEqual(node.end(), 0)
+                self.assertEqual(manager.recv(100), b"STOPPING=1")
+            finally:
+                node.__exit__()
+
     def test_sighup_goes_on_in_a_new_log_file(self):
         with tempfile.TemporaryDirectory() as directory:
             log = pathlib.Path(directory) / "log"
@@ -435,16 +451,20 @@ class Flags(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             answer = run("kvnode", "--data", os.path.join(directory, "data"), "--client", "127.0.0.1:0")
             self.assertEqual(answer.returncode, 2)
-            self.assertIn(b"--bootstrap", answer.stderr)
-            self.assertIn(b"--dev", answer.stderr)
+            for way in (b"--bootstrap", b"--join", b"--dev"):
+                self.assertIn(way, answer.stderr)
             self.assertEqual(os.listdir(directory), [])
 
     def test_an_address_that_others_reach_is_refused_and_why(self):
         with tempfile.TemporaryDirectory() as directory:
-            answer = run("kvnode", "--data", directory, "--bootstrap", "--client", "0.0.0.0:0")
-            self.assertEqual(answer.returncode, 2)
-            self.assertIn(b"TLS", answer.stderr)
-            self.assertIn(b"--insecure-network", answer.stderr)
+            for door in ("--client", "--peer"):
+                answer = run("kvnode", "--data", directory, "--bootstrap", door, "0.0.0.0:0")
+                self.assertEqual(answer.returncode, 2)
+                for word in (door, "TLS", "--insecure-network"):
+                    self.assertIn(word, answer.stderr.decode())
+                answer = run("kvnode", "--data", directory, "--bootstrap", door, "0.0.0.0:0", "--insecure-network")
+                self.assertEqual(answer.returncode, 2)
+                self.assertIn("--advertise" + door[1:], answer.stderr.decode())
 
     def test_dev_needs_no_other_flag(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -454,7 +474,7 @@ class Flags(unittest.TestCase):
                                        env={**processes.clean_environment(), "RINGKV_CLIENT": "127.0.0.1:0"})
             try:
                 ready = process.stdout.readline().decode()
-                self.assertTrue(ready.startswith("ready name="), ready)
+                self.assertRegex(ready, r"^ready name=\S+ peer= client=127.0.0.1:\d+ epoch=\d+\n$")
                 self.assertEqual(os.listdir(directory), ["ringkv-data"])
             finally:
                 process.terminate()

@@ -122,6 +122,36 @@ TEST(Flags, BucketHasVerbsOfItsOwn) {
   EXPECT_EQ(parse({"bucket"}).exit_code(), 2);
 }
 
+TEST(Flags, AWaitHasATimeoutOfItsOwn) {
+  const Outcome by_default = parse({"wait", "joined"});
+  ASSERT_EQ(by_default.exit_code(), -1) << by_default.err;
+  EXPECT_TRUE(std::holds_alternative<WaitVerb>(std::get<Invocation>(by_default.parsed).verb));
+  EXPECT_EQ(by_default.target().patience, std::chrono::seconds(60));
+  EXPECT_EQ(by_default.target().timeout, kRequestTimeoutDefault);
+
+  EXPECT_EQ(parse({"wait", "joined", "--timeout", "2m"}).target().patience, std::chrono::minutes(2));
+  EXPECT_EQ(parse({"wait", "joined", "--timeout", "2m"}).target().timeout, kRequestTimeoutDefault);
+  EXPECT_EQ(parse({"--timeout", "1s", "wait", "joined"}).target().timeout, std::chrono::seconds(1));
+  EXPECT_EQ(parse({"get", "k", "--timeout", "2m"}).target().timeout, std::chrono::minutes(2));
+  EXPECT_EQ(parse({"get", "k", "--timeout", "2m"}).target().patience.count(), 0);
+}
+
+TEST(Flags, AFaultIsBetweenTwoMembers) {
+  const Outcome drop = parse({"fault", "drop", "n1", "n2"});
+  ASSERT_EQ(drop.exit_code(), -1) << drop.err;
+  EXPECT_EQ(drop.verb<DropTrafficVerb>().one, "n1");
+  EXPECT_EQ(drop.verb<DropTrafficVerb>().other, "n2");
+
+  EXPECT_EQ(parse({"fault", "delay", "n1", "n2", "200"}).verb<DelayTrafficVerb>().delay.count(), 200);
+  EXPECT_EQ(parse({"fault", "delay", "n1", "n2", "2s"}).verb<DelayTrafficVerb>().delay.count(), 2000);
+  EXPECT_EQ(parse({"fault", "heal"}).exit_code(), -1);
+}
+
+TEST(Flags, StatusSaysMoreWhenAskedTo) {
+  EXPECT_FALSE(parse({"status"}).verb<StatusVerb>().verbose);
+  EXPECT_TRUE(parse({"status", "-v"}).verb<StatusVerb>().verbose);
+}
+
 TEST(Flags, EveryWrongUseIsExitCodeTwo) {
   for (const auto& words :
        std::vector<std::vector<std::string>>{{},
@@ -143,6 +173,15 @@ TEST(Flags, EveryWrongUseIsExitCodeTwo) {
                                              {"load"},
                                              {"load", "-", "--resume"},
                                              {"bucket", "create", "b", "--conflict", "maybe"},
+                                             {"wait"},
+                                             {"wait", "for-godot"},
+                                             {"wait", "joined", "n1"},
+                                             {"fault"},
+                                             {"fault", "drop", "n1"},
+                                             {"fault", "heal", "n1"},
+                                             {"fault", "delay", "n1", "n2"},
+                                             {"fault", "delay", "n1", "n2", "-1"},
+                                             {"fault", "delay", "n1", "n2", "soon"},
                                              {"nonsense"}}) {
     const Outcome outcome = parse(words);
     std::string typed;
@@ -175,6 +214,12 @@ TEST(Flags, EveryVerbHasHelpWithAnExample) {
                                                                 {"status"},
                                                                 {"ring"},
                                                                 {"stats"},
+                                                                {"wait"},
+                                                                {"wait", "joined"},
+                                                                {"fault"},
+                                                                {"fault", "drop"},
+                                                                {"fault", "delay"},
+                                                                {"fault", "heal"},
                                                                 {"bucket"},
                                                                 {"bucket", "create"},
                                                                 {"bucket", "set"},
@@ -186,6 +231,18 @@ TEST(Flags, EveryVerbHasHelpWithAnExample) {
     EXPECT_NE(outcome.out.find("Example: kvctl"), std::string::npos) << outcome.out;
     EXPECT_EQ(outcome.err, "");
   }
+}
+
+TEST(Flags, HelpDescribesEveryArgumentAndBracketsWhatMayBeMissing) {
+  const std::string put = parse({"put", "--help"}).out;
+  EXPECT_NE(put.find("Usage: kvctl put [FLAG…] KEY [VALUE]\n"), std::string::npos) << put;
+  EXPECT_NE(put.find("The key's bytes"), std::string::npos) << put;
+  EXPECT_NE(put.find("The value's bytes"), std::string::npos) << put;
+  EXPECT_EQ(put.find("\n\n\n"), std::string::npos) << put;
+  EXPECT_NE(parse({"stats", "--help"}).out.find("[NAME]"), std::string::npos);
+  EXPECT_NE(parse({"local-get", "--help"}).out.find("] NODE KEY\n"), std::string::npos);
+  EXPECT_NE(parse({"--help"}).out.find("Usage: kvctl [FLAG…] VERB\n"), std::string::npos);
+  EXPECT_NE(parse({"--help"}).out.find("\nVerbs:\n"), std::string::npos);
 }
 
 TEST(Flags, VersionIsExitCodeZero) {

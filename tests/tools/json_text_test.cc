@@ -103,11 +103,38 @@ TEST(PlainText, TableColumnsAreAligned) {
   ClusterStatus status;
   status.members = {member("n1", "up"), member("a-long-name", "down")};
 
-  const std::string text = to_text(status);
+  const std::string text = to_text(status, false);
 
   const size_t heading = text.find("STATE") - text.find("NAME");
   EXPECT_EQ(text.find("up") - text.find("n1"), heading);
   EXPECT_EQ(text.find("down") - text.find("a-long-name"), heading);
+}
+
+TEST(JsonText, StatusHasAddressesAndEpochsOrNull) {
+  ClusterStatus status;
+  status.change_under_way = true;
+  status.members = {member("n1", "up"), member("n2", "down")};
+  status.members[0].peer_address = "h:1";
+  status.members[0].client_address = "h:2";
+  status.members[0].epoch = 7;
+
+  const Json json = Json::parse(to_json(status));
+
+  EXPECT_EQ(json["change_under_way"], true);
+  EXPECT_EQ(json["members"][0]["peer"], "h:1");
+  EXPECT_EQ(json["members"][0]["client"], "h:2");
+  EXPECT_EQ(json["members"][0]["epoch"], 7);
+  for (const char* field : {"peer", "client", "epoch"}) EXPECT_TRUE(json["members"][1].at(field).is_null());
+}
+
+TEST(PlainText, StatusShowsAddressesAndEpochsWhenAskedTo) {
+  ClusterStatus status;
+  status.members = {member("n1", "up"), member("n2", "down")};
+  status.members[0].peer_address = "host:7410";
+  status.members[0].epoch = 7;
+
+  EXPECT_EQ(to_text(status, false).find("7410"), std::string::npos);
+  EXPECT_NE(to_text(status, true).find("7      host:7410  -"), std::string::npos) << to_text(status, true);
 }
 
 }  // namespace

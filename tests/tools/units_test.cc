@@ -48,6 +48,12 @@ TEST(Size, ComesBackFromItsText) {
   EXPECT_EQ(size_text(uint64_t{256} << 20), "256MiB");
 }
 
+TEST(Counted, AgreesWithItsNoun) {
+  EXPECT_EQ(counted(0, "line"), "0 lines");
+  EXPECT_EQ(counted(1, "line"), "1 line");
+  EXPECT_EQ(counted(2, "line"), "2 lines");
+}
+
 TEST(Address, IsAHostAndAPort) {
   EXPECT_EQ(parse_address("127.0.0.1:7401")->port, 7401);
   EXPECT_EQ(parse_address("node-1.example:0")->host, "node-1.example");

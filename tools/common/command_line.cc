@@ -6,6 +6,7 @@
 
 #include "ringkv/text.h"
 #include "ringkv/version.h"
+#include "tools/common/help_text.h"
 #include "tools/common/units.h"
 
 namespace ringkv::tools {
@@ -132,11 +133,13 @@ int refuse(const CLI::App& app, const std::string& message) {
 void describe(CLI::App& app, const std::string& example) {
   app.footer("Example: " + example);
   if (app.get_parent() == nullptr)
-    app.set_version_flag("--version", app.get_name() + " " + version() + " (" + commit() + ")");
+    app.set_version_flag("--version", app.get_name() + " " + version() + " (" + commit() + ")",
+                         "Print the version with its commit and end");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
   let_the_last_win(app);
+  set_help_text(app);
   app.allow_extras();  // fault_of() names them better
   try {
     app.parse(words_for(argc, argv));

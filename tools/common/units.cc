@@ -81,6 +81,10 @@ std::string size_text(uint64_t bytes) {
   return amount_text(bytes, kExact);
 }
 
+std::string counted(uint64_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 Result<HostPort> parse_address(std::string_view text) {
   const Status refused =
       invalid_argument("'" + std::string(text) + "' isn't HOST:PORT, like 127.0.0.1:7401 or [::1]:7401");

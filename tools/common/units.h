@@ -22,6 +22,9 @@ Result<uint64_t> parse_size(std::string_view text);
 // The shortest exact form of the above.
 std::string size_text(uint64_t bytes);
 
+// "1 line", "2 lines".
+std::string counted(uint64_t count, std::string_view noun);
+
 struct HostPort {
   std::string host;  // without the brackets of [IPv6]
   uint16_t port = 0;

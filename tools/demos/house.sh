@@ -12,7 +12,7 @@ node=$scratch/n1
 trap 'node_end "$node" KILL; rm -rf "$scratch"' EXIT
 
 start_node() {
-  node_start "$node" --name n1 --client 127.0.0.1:0 --bootstrap --replicas 1
+  node_start "$node" --name n1 --peer 127.0.0.1:0 --client 127.0.0.1:0 --bootstrap --replicas 1
   RINGKV_NODE=$(node_address "$node")
   export RINGKV_NODE
 }

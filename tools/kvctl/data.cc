@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <istream>
@@ -12,8 +10,6 @@
 
 namespace ringkv::tools {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // A value from a stream, of which never more is read than could be stored.
 Result<std::string> value_from(std::istream& in, const std::string& name) {
@@ -39,29 +35,17 @@ Result<std::string> value_of(const PutVerb& verb) {
   return verb.value;
 }
 
+// Without a given context r replicas are read first, so that the write replaces what is there, siblings
+// included.
 PutOptions options_of(const Session& session, const WriteFlags& flags) {
   PutOptions options = session.put_options();
   options.context = flags.context;
+  options.read_first = !flags.context;
   options.w = flags.w;
   options.durability = flags.durability;
   options.primary = flags.primary;
   options.ttl = flags.ttl;
   options.operation_id = flags.operation_id;
-  return options;
-}
-
-// Without a given context the key is read first, so that the write replaces what is there, siblings included.
-// The two share the deadline. When the read fails nothing has been written, and its error is the write's.
-Result<PutOptions> with_context_read(Session& session, const std::string& key, PutOptions options) {
-  if (options.context) return options;
-  const auto start = Clock::now();
-  GetOptions get = session.get_options();
-  get.timeout = options.timeout / 2;
-  Result<GetResult> seen = session.store().get(key, get);
-  if (!seen.ok()) return seen.status();
-  options.context = std::move(seen->context);
-  const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-  options.timeout = std::max(options.timeout - spent, std::chrono::milliseconds(1));
   return options;
 }
 
@@ -76,15 +60,12 @@ int finish_write(const Session& session, const WriteFlags& flags, const Result<P
 int run(Session& session, const PutVerb& verb) {
   const Result<std::string> value = value_of(verb);
   if (!value.ok()) return fail(value.status());
-  const Result<PutOptions> options = with_context_read(session, verb.key, options_of(session, verb.write));
-  if (!options.ok()) return fail(options.status());
-  return finish_write(session, verb.write, session.store().put(verb.key, *value, *options));
+  return finish_write(session, verb.write,
+                      session.store().put(verb.key, *value, options_of(session, verb.write)));
 }
 
 int run(Session& session, const DeleteVerb& verb) {
-  const Result<PutOptions> options = with_context_read(session, verb.key, options_of(session, verb.write));
-  if (!options.ok()) return fail(options.status());
-  const Result<PutReceipt> receipt = session.store().remove(verb.key, *options);
+  const Result<PutReceipt> receipt = session.store().remove(verb.key, options_of(session, verb.write));
   if (receipt.status().code() == StatusCode::kNotFound) return kDone;
   return finish_write(session, verb.write, receipt);
 }

@@ -16,7 +16,8 @@ namespace ringkv::tools {
 // Whom to ask and how; the same for every verb.
 struct Target {
   std::vector<std::string> nodes = {"127.0.0.1:7401"};
-  std::chrono::milliseconds timeout = kRequestTimeoutDefault;
+  std::chrono::milliseconds timeout = kRequestTimeoutDefault;  // of one request
+  std::chrono::milliseconds patience{0};  // with nodes that don't answer, and with what is waited for
   std::string bucket;
   bool json = false;
 };
@@ -76,7 +77,9 @@ struct ExplainVerb {
   std::string key;
 };
 
-struct StatusVerb {};
+struct StatusVerb {
+  bool verbose = false;  // with addresses and epochs
+};
 
 struct RingVerb {
   bool owners = false;
@@ -98,9 +101,26 @@ struct ChangeBucketVerb {
 
 struct ListBucketsVerb {};
 
+// Until all members have joined; as long as Target::patience.
+struct WaitVerb {};
+
+// Between two members.
+struct DropTrafficVerb {
+  std::string one;
+  std::string other;
+};
+
+struct DelayTrafficVerb {
+  std::string one;
+  std::string other;
+  std::chrono::milliseconds delay{0};  // each way
+};
+
+struct HealTrafficVerb {};
+
 using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
                           LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
-                          ListBucketsVerb>;
+                          ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb>;
 
 struct Invocation {
   Target target;

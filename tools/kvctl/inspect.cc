@@ -29,10 +29,10 @@ int run(Session& session, const ExplainVerb& verb) {
   return kDone;
 }
 
-int run(Session& session, const StatusVerb&) {
+int run(Session& session, const StatusVerb& verb) {
   const Result<ClusterStatus> status = session.admin().status();
   if (!status.ok()) return fail(status.status());
-  write_out(session.target().json ? to_json(*status) + '\n' : to_text(*status));
+  write_out(session.target().json ? to_json(*status) + '\n' : to_text(*status, verb.verbose));
   return kDone;
 }
 

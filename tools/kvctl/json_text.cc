@@ -35,6 +35,8 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json versions_json(const std::vector<VersionInfo>& versions) {
   Json list = Json::array();
   for (const VersionInfo& version : versions) {
@@ -125,7 +127,8 @@ std::string to_json(const PutReceipt& receipt) {
 }
 
 std::string to_json(const ClusterStatus& status) {
-  Json json = {{"epoch", status.epoch}, {"members", Json::array()}};
+  Json json = {
+      {"epoch", status.epoch}, {"change_under_way", status.change_under_way}, {"members", Json::array()}};
   for (const MemberInfo& member : status.members) {
     json["members"].push_back({{"name", member.name},
                                {"state", member.state},
@@ -136,7 +139,10 @@ std::string to_json(const ClusterStatus& status) {
                                {"bytes", or_null(member.bytes)},
                                {"hints", or_null(member.hints)},
                                {"hint_bytes", or_null(member.hint_bytes)},
-                               {"lag_s", or_null(member.lag_seconds)}});
+                               {"lag_s", or_null(member.lag_seconds)},
+                               {"epoch", or_null(member.epoch)},
+                               {"peer", text_or_null(member.peer_address)},
+                               {"client", text_or_null(member.client_address)}});
   }
   return json.dump();
 }

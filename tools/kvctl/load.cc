@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/common/standard_descriptors.h"
+#include "tools/common/units.h"
 #include "tools/kvctl/json_lines.h"
 #include "tools/kvctl/loader.h"
 #include "tools/kvctl/progress.h"
@@ -160,7 +161,7 @@ class Load {
     progress_.clear();
     if (!status.ok()) {
       (void)keep();
-      complain("stopped after " + std::to_string(loader_.stored()) + " stored keys; all lines up to " +
+      complain("stopped after " + counted(loader_.stored(), "stored key") + "; all lines up to " +
                std::to_string(loader_.acknowledged().line) + " are done" +
                (from_file_ ? "; go on with: kvctl load --resume " + verb_.file : ""));
       return fail(status);

@@ -8,8 +8,13 @@
 namespace ringkv::tools {
 
 int run(const Invocation& invocation) {
-  Result<Session> session = Session::open(invocation.target);
-  if (!session.ok()) return fail(session.status());
+  const bool waits = std::holds_alternative<WaitVerb>(invocation.verb);
+  const bool routed = std::holds_alternative<LoadVerb>(invocation.verb);
+  Result<Session> session = Session::open(invocation.target, routed);
+  if (!session.ok()) {
+    const int exit_code = fail(session.status());
+    return waits ? int{kConditionNotMet} : exit_code;
+  }
   return std::visit([&session](const auto& verb) { return run(*session, verb); }, invocation.verb);
 }
 

@@ -43,6 +43,8 @@ std::string or_dash(const std::optional<T>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
+std::string text_or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
 std::string value_text(const VersionInfo& version) {
   if (version.tombstone) return "deleted";
   if (version.value.size() <= kValueBytesShown) return escaped(version.value);
@@ -84,21 +86,26 @@ std::string to_text(const LocalRecord& record) {
   return (record.found ? "found\n" : "not found\n") + versions_text(record.versions);
 }
 
-std::string to_text(const ClusterStatus& status) {
+std::string to_text(const ClusterStatus& status, bool verbose) {
   std::vector<Row> rows = {{"NAME", "STATE", "RACK", "WEIGHT", "SHARE", "KEYS", "BYTES", "HINTS", "LAG"}};
+  if (verbose) rows.front().insert(rows.front().end(), {"EPOCH", "PEER", "CLIENT"});
   for (const MemberInfo& member : status.members) {
     rows.push_back({member.name, member.state, member.rack, decimal(member.weight, 2),
                     decimal(member.share * 100, 1) + "%", or_dash(member.keys),
                     member.bytes ? human_bytes(*member.bytes) : "-", or_dash(member.hints),
                     member.lag_seconds ? decimal(*member.lag_seconds, 1) + "s" : "-"});
+    if (verbose)
+      rows.back().insert(rows.back().end(), {or_dash(member.epoch), text_or_dash(member.peer_address),
+                                             text_or_dash(member.client_address)});
   }
-  return "epoch " + std::to_string(status.epoch) + '\n' + table(rows);
+  return "epoch " + std::to_string(status.epoch) +
+         (status.change_under_way ? ", a change is under way\n" : "\n") + table(rows);
 }
 
 std::string to_text(const RingInfo& ring) {
   std::string text = "epoch " + std::to_string(ring.epoch) + ", digest " + ring.digest + ", " +
-                     std::to_string(ring.replicas) + " replicas, " + std::to_string(ring.partitions) +
-                     " partitions, " + ring.placer + " placer\n";
+                     counted(ring.replicas, "replica") + ", " + counted(ring.partitions, "partition") + ", " +
+                     ring.placer + " placer\n";
   std::vector<Row> rows = {{"NAME", "ID", "RACK", "WEIGHT", "STATUS"}};
   for (const MemberInfo& member : ring.members)
     rows.push_back({member.name, hex(member.id), member.rack, decimal(member.weight, 2), member.status});

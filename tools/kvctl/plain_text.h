@@ -10,7 +10,7 @@ namespace ringkv::tools {
 
 std::string to_text(const Explanation& explanation);
 std::string to_text(const LocalRecord& record);
-std::string to_text(const ClusterStatus& status);
+std::string to_text(const ClusterStatus& status, bool verbose);  // verbose: with addresses and epochs
 std::string to_text(const RingInfo& ring);
 std::string to_text(const std::vector<BucketInfo>& buckets);
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "ringkv/text.h"
+#include "tools/common/units.h"
 
 namespace ringkv::tools {
 namespace {
@@ -42,7 +43,7 @@ std::string Progress::summary(const Amount& done) const {
   const double seconds = std::max(std::chrono::duration<double>(Clock::now() - start_).count(), 1e-3);
   std::ostringstream out;
   out.precision(1);
-  out << std::fixed << done.lines << " lines, " << human_bytes(done.bytes) << " in " << seconds
+  out << std::fixed << counted(done.lines, "line") << ", " << human_bytes(done.bytes) << " in " << seconds
       << " s: " << static_cast<uint64_t>(static_cast<double>(done.lines) / seconds) << " lines/s";
   return out.str();
 }

@@ -1,9 +1,16 @@
 #include "tools/kvctl/session.h"
 
+#include <algorithm>
 #include <iostream>
 #include <regex>
+#include <thread>
 
 namespace ringkv::tools {
+namespace {
+
+constexpr std::chrono::milliseconds kTryAgainAfter{50};
+
+}  // namespace
 
 ExitCode exit_code_of(const Status& status) {
   switch (status.code()) {
@@ -43,17 +50,29 @@ int fail(const Status& status) {
   return exit_code_of(status);
 }
 
-Result<Session> Session::open(const Target& target) {
+Result<Session> Session::open(const Target& target, bool routed) {
   ClientOptions options;
+  options.route = routed;
   options.nodes = target.nodes;
+  const Clock::time_point begun = Clock::now();
   Result<std::unique_ptr<Client>> client = Client::connect(options);
-  if (client.ok()) return Session(target, *std::move(client));
+  while (!client.ok() && client.status().code() == StatusCode::kUnavailable &&
+         Clock::now() - begun < target.patience) {
+    std::this_thread::sleep_for(kTryAgainAfter);
+    client = Client::connect(options);
+  }
+  if (client.ok()) return Session(target, begun, *std::move(client));
   if (client.status().code() != StatusCode::kUnavailable) return client.status();
   std::string nodes;
   for (const std::string& node : target.nodes) nodes += (nodes.empty() ? "" : ", ") + node;
   return unavailable("no node answers at " + nodes + " (" + client.status().message() +
                      ")\nTo start one: kvnode --dev (a single node to try), or tools/quickstart; "
                      "to ask another one: --node HOST:PORT");
+}
+
+std::chrono::milliseconds Session::patience_left() const {
+  const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
+  return std::max(target_.patience - spent, std::chrono::milliseconds(0));
 }
 
 PutOptions Session::put_options() const {

@@ -1,6 +1,7 @@
 // A connection to the cluster, and what a verb's outcome means to the shell.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@ namespace ringkv::tools {
 enum ExitCode : int {
   kDone = 0,
   kNotFound = 1,
+  kConditionNotMet = 1,
   kWrongUse = 2,
   kFailed = 3,  // nothing was written
   kUnknown = 4,
@@ -30,22 +32,29 @@ int fail(const Status& status);
 
 class Session {
  public:
-  // UNAVAILABLE, naming the addresses and how to start a node, when none answers.
-  static Result<Session> open(const Target& target);
+  // UNAVAILABLE, naming the addresses and how to start a node, when none answers within Target::patience.
+  // Asks the first of them that answers alone; `routed`: goes to each key's owners, whoever they are.
+  static Result<Session> open(const Target& target, bool routed = false);
 
   Store& store() { return *store_; }
   Admin& admin() { return admin_; }
   const Target& target() const { return target_; }
+
+  // Of Target::patience.
+  std::chrono::milliseconds patience_left() const;
 
   PutOptions put_options() const;
   GetOptions get_options() const;
   ScanOptions scan_options() const;
 
  private:
-  Session(const Target& target, std::unique_ptr<Store> store)
-      : target_(target), store_(std::move(store)), admin_(*store_, target_.timeout) {}
+  using Clock = std::chrono::steady_clock;
+
+  Session(const Target& target, Clock::time_point begun, std::unique_ptr<Store> store)
+      : target_(target), begun_(begun), store_(std::move(store)), admin_(*store_, target_.timeout) {}
 
   Target target_;
+  Clock::time_point begun_;
   std::unique_ptr<Store> store_;
   Admin admin_;
 };

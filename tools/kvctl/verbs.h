@@ -34,4 +34,12 @@ int run(Session& session, const CreateBucketVerb& verb);
 int run(Session& session, const ChangeBucketVerb& verb);
 int run(Session& session, const ListBucketsVerb& verb);
 
+// wait.cc
+int run(Session& session, const WaitVerb& verb);
+
+// fault.cc
+int run(Session& session, const DropTrafficVerb& verb);
+int run(Session& session, const DelayTrafficVerb& verb);
+int run(Session& session, const HealTrafficVerb& verb);
+
 }  // namespace ringkv::tools

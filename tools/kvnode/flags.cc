@@ -23,10 +23,13 @@ void add_setting(CLI::App& app, const Setting& setting, GivenSettings& given) {
 std::variant<NodeFlags, int> parse_node_flags(int argc, const char* const* argv) {
   CLI::App app(
       "Runs one ringkv node. Flags win over RINGKV_… variables (RINGKV_DISK_RESERVE for --disk-reserve), "
-      "those over "
-      "the configuration file.",
+      "those over the configuration file.",
       "kvnode");
-  describe(app, "kvnode --dev");
+  describe(app,
+           "kvnode --dev\n"
+           "Example: kvnode --data d1 --name n1 --bootstrap\n"
+           "Example: kvnode --data d2 --name n2 --peer 127.0.0.1:7410 --client 127.0.0.1:7411 --join "
+           "127.0.0.1:7400");
   NodeFlags flags;
   for (const Setting& setting : all_settings()) add_setting(app, setting, flags.given);
   app.add_option("--config", flags.config, "Settings in TOML, by the flags' names")

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ struct Setting {
   std::string help;
   Kind kind = Kind::kText;
   std::function<Status(Settings&, const std::string&)> set;
-  std::function<std::string(const Settings&)> text;
+  std::function<std::optional<std::string>(const Settings&)> text;  // nothing: not given, and no default
 };
 
 const std::vector<Setting>& all_settings();
@@ -53,8 +54,8 @@ Result<Settings> settings_of(const GivenSettings& given);
 // As a configuration file that says the same.
 std::string to_toml(const Settings& settings);
 
-// What stands against starting with these settings, naming what to do: neither data nor a way to get some, or
-// an address that others could reach.
+// What stands against starting with these settings, naming what to do: neither data nor a way to get some, an
+// address that others could reach and nobody consented to, or one that others can't find.
 Status check_start(const Settings& settings);
 
 }  // namespace ringkv::tools

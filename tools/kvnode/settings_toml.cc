@@ -62,8 +62,12 @@ Result<GivenSettings> settings_from_file(const std::string& path) {
 std::string to_toml(const Settings& settings) {
   std::string text;
   for (const Setting& setting : all_settings()) {
-    const std::string value = setting.text(settings);
-    text += setting.name + " = " + (setting.kind == Setting::Kind::kText ? quoted(value) : value) + '\n';
+    const std::optional<std::string> value = setting.text(settings);
+    if (!value) {
+      text += "# " + setting.name + ": not given\n";
+      continue;
+    }
+    text += setting.name + " = " + (setting.kind == Setting::Kind::kText ? quoted(*value) : *value) + '\n';
   }
   return text;
 }

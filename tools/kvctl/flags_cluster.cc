@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "ringkv/text.h"
+#include "tools/common/units.h"
+#include "tools/kvctl/verb_flags.h"
+
+namespace ringkv::tools {
+namespace {
+
+constexpr std::chrono::milliseconds kWaitTimeoutDefault{60'000};
+
+// "100" milliseconds, or a duration with its unit.
+std::chrono::milliseconds delay_of(const std::string& text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const Result<std::chrono::milliseconds> delay = parse_duration(bare ? text + "ms" : text);
+  if (!delay.ok()) throw CLI::ValidationError("MS", "'" + escaped(text) + "' isn't a number of milliseconds");
+  return *delay;
+}
+
+}  // namespace
+
+void CommandLine::add_inspection() {
+  CLI::App& local =
+      verb(app_, "local-get", "What one replica holds of a key", "kvctl local-get n1 greeting --json");
+  add_words(local, {{"NODE", "The member's name"}, key_word()});
+  when_given(local, [this, &local]() -> Verb {
+    const auto typed = words(local);
+    return LocalGetVerb{typed[0], typed[1]};
+  });
+
+  CLI::App& explain =
+      verb(app_, "explain", "Where a key lives, and what each replica holds of it", "kvctl explain greeting");
+  add_words(explain, {key_word()});
+  when_given(explain, [this, &explain]() -> Verb { return ExplainVerb{words(explain)[0]}; });
+
+  CLI::App& status = verb(app_, "status", "The members and how they are", "kvctl status -v");
+  status.add_flag("-v", status_.verbose, "With their epochs and addresses");
+  when_given(status, [this, &status]() -> Verb {
+    (void)words(status);
+    return status_;
+  });
+
+  CLI::App& ring = verb(app_, "ring", "The ring's description", "kvctl ring --owners --json");
+  ring.add_flag("--owners", ring_.owners, "With the owner of each partition");
+  when_given(ring, [this, &ring]() -> Verb {
+    (void)words(ring);
+    return ring_;
+  });
+
+  CLI::App& stats = verb(app_, "stats", "Counters and latencies of a node, as JSON", "kvctl stats n1");
+  add_words(stats, {{"NAME", "The member's name (default the one asked)", true}});
+  stats.add_flag("--reset-latencies", stats_.reset_latencies, "Begin latencies afresh after this");
+  when_given(stats, [this, &stats]() -> Verb {
+    const auto typed = words(stats);
+    if (!typed.empty()) stats_.node = typed[0];
+    return stats_;
+  });
+}
+
+void CommandLine::add_buckets() {
+  CLI::App& bucket =
+      verb(app_, "bucket", "Makes, changes and lists buckets", "kvctl bucket create sessions --ttl 30m");
+  bucket.require_subcommand(0, 1);
+
+  CLI::App& create =
+      verb(bucket, "create", "Makes a bucket", "kvctl bucket create sessions --conflict lww --ttl 30m");
+  add_words(create, {{"NAME", "The bucket's name: 1 to 64 of A-Z a-z 0-9 . _ -"}});
+  create.add_option("--conflict", bucket_.conflict, "What concurrent puts leave behind (default siblings)")
+      ->check(CLI::IsMember({"siblings", "lww"}))
+      ->type_name("siblings|lww");
+  create.add_option("--r", bucket_.r, "Answers that a get waits for")->type_name("N");
+  create.add_option("--w", bucket_.w, "Acknowledgements that a put waits for")->type_name("N");
+  add_duration(create, "--ttl", bucket_ttl_, "Values expire after this");
+  when_given(create, [this, &create]() -> Verb {
+    bucket_.name = words(create)[0];
+    if (bucket_ttl_) bucket_.ttl_ms = static_cast<uint64_t>(bucket_ttl_->count());
+    return CreateBucketVerb{bucket_};
+  });
+
+  CLI::App& set = verb(bucket, "set", "Changes a bucket", "kvctl bucket set sessions --w 3");
+  add_words(set, {{"NAME", "The bucket's name"}});
+  set.add_option("--r", change_.change.r, "Answers that a get waits for")->type_name("N");
+  set.add_option("--w", change_.change.w, "Acknowledgements that a put waits for")->type_name("N");
+  add_duration(set, "--ttl", bucket_ttl_, "Values put from now on expire after this");
+  when_given(set, [this, &set]() -> Verb {
+    change_.name = words(set)[0];
+    if (bucket_ttl_) change_.change.ttl_ms = static_cast<uint64_t>(bucket_ttl_->count());
+    return change_;
+  });
+
+  CLI::App& list = verb(bucket, "list", "Lists the buckets", "kvctl bucket list");
+  when_given(list, [this, &list]() -> Verb {
+    (void)words(list);
+    return ListBucketsVerb{};
+  });
+}
+
+void CommandLine::add_wait() {
+  CLI::App& wait =
+      verb(app_, "wait", "Waits until something has become true", "kvctl wait joined --timeout 30s");
+  wait.require_subcommand(0, 1);
+
+  CLI::App& joined =
+      verb(wait, "joined",
+           "Exit code 0 once no member is joining or leaving, no change of the ring is under way and a "
+           "majority knows the ring; 1 when not in time, naming what is missing",
+           "kvctl wait joined --timeout 30s");
+  when_given(joined, [this, &joined]() -> Verb {
+    (void)words(joined);
+    target_.patience = timeout_.value_or(kWaitTimeoutDefault);
+    target_.timeout = std::min(target_.timeout, kRequestTimeoutDefault);
+    return WaitVerb{};
+  });
+}
+
+void CommandLine::add_faults() {
+  CLI::App& fault =
+      verb(app_, "fault", "Disturbs the traffic between nodes that were started with --enable-faults",
+           "kvctl fault drop n1 n2; kvctl fault heal");
+  fault.require_subcommand(0, 1);
+  const std::vector<Word> pair = {{"A", "A member's name"}, {"B", "Another one's"}};
+
+  CLI::App& drop = verb(fault, "drop", "Nothing gets through between two members any more, either way",
+                        "kvctl fault drop n1 n2");
+  add_words(drop, pair);
+  when_given(drop, [this, &drop]() -> Verb {
+    const auto typed = words(drop);
+    return DropTrafficVerb{typed[0], typed[1]};
+  });
+
+  CLI::App& delay = verb(fault, "delay", "What goes between two members arrives later, either way",
+                         "kvctl fault delay n1 n2 200");
+  add_words(delay, {pair[0], pair[1], {"MS", "Milliseconds each way"}});
+  when_given(delay, [this, &delay]() -> Verb {
+    const auto typed = words(delay);
+    return DelayTrafficVerb{typed[0], typed[1], delay_of(typed[2])};
+  });
+
+  CLI::App& heal =
+      verb(fault, "heal", "Ends all drops and delays, at every member that answers", "kvctl fault heal");
+  when_given(heal, [this, &heal]() -> Verb {
+    (void)words(heal);
+    return HealTrafficVerb{};
+  });
+}
+
+}  // namespace ringkv::tools
