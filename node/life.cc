@@ -11,14 +11,6 @@ namespace {
 // Enough to keep the read workers busy.
 constexpr size_t kReadsAtOnce = 8;
 
-// Where a key lives is never taken from another node.
-template <class Body>
-void locate(Body& body, const Placement& placement) {
-  if constexpr (requires { body.place.storage_key; }) {
-    body.place = place_of(placement, body.bucket, body.key);
-  }
-}
-
 }  // namespace
 
 Life::Life(Environment& environment, NodeId self, const Settings& settings, OpenedStore opened,
@@ -31,7 +23,7 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
       ring_(std::make_unique<Ring>(std::move(opened.ring), settings.token)),
       store_(*engine_, std::move(opened.recovered),
              {.secret = ring_->description().secret, .cache_bytes = settings.cache_bytes}),
-      replica_(self, store_),
+      replica_({.self = self, .placement = {ring_->partitions(), settings.token}}, store_),
       coordinator_({.self = self,
                     .boot = store_.actor().boot,
                     .durability = settings.durability,
@@ -102,7 +94,6 @@ void Life::on_peer_message(NodeId from, PeerMessage message) {
       [&](auto& body) {
         using Body = std::decay_t<decltype(body)>;
         if constexpr (std::is_constructible_v<Message, Body>) {
-          locate(body, {ring_->partitions(), settings_.token});
           on_message(from, std::move(body), outbox);
         }
       },
@@ -153,8 +144,14 @@ void Life::on_message(NodeId from, ForwardedRequest request, MessageOutbox& outb
     outbox.send(from, std::move(reply));
     return;
   }
-  coordinator_.on(from, std::move(request), environment_.clock.now(), environment_.clock.wall_now(),
-                  backlog_bytes(), outbox);
+  const RequestNumber number = request.request;
+  const Time deadline = request.deadline;
+  coordinator_.on({.requester = {.request = number, .forwarded_by = from},
+                   .deadline = deadline,
+                   .now = environment_.clock.now(),
+                   .wall_now = environment_.clock.wall_now(),
+                   .backlog_bytes = backlog_bytes()},
+                  std::move(request), outbox);
 }
 
 void Life::on_message(NodeId, ForwardedReply reply, MessageOutbox& outbox) {
@@ -209,8 +206,12 @@ void Life::pass_over(const ReadRecord& read) {
   on_read(RecordRead{read.ticket, unavailable("timed out before it was read"), {}});
 }
 
-// Its request has been answered by then; the coordinator knows it no more.
-void Life::pass_over(const ReadSlice&) {}
+void Life::pass_over(const ReadSlice& read) {
+  SliceRead result;
+  result.ticket = read.ticket;
+  result.status = unavailable("timed out before it was read");
+  on_read(std::move(result));
+}
 
 void Life::start_read(ReadRecord read) {
   ++reads_under_way_;
@@ -232,7 +233,7 @@ void Life::start_read(ReadRecord read) {
 void Life::start_read(ReadSlice read) {
   ++reads_under_way_;
   auto result = std::make_shared<SliceRead>();
-  result->request = read.request;
+  result->ticket = read.ticket;
   run_off_loop(
       Lane::kRead,
       [step = std::move(read.step), result](Engine& engine) {
@@ -260,7 +261,7 @@ void Life::on_read(RecordRead read) {
 void Life::on_read(SliceRead read) {
   if (failed_) return;
   MessageOutbox outbox;
-  coordinator_.on(std::move(read), environment_.clock.now(), outbox);
+  replica_.on(std::move(read), outbox);
   perform(outbox);
 }
 
@@ -300,6 +301,16 @@ void Life::on_committed(const Commit& commit, Status status) {
   perform(outbox);
 }
 
+void Life::refuse_puts(const std::string& reason) {
+  coordinator_.refuse_puts(reason);
+  replica_.refuse_puts(reason);
+}
+
+void Life::take_puts() {
+  coordinator_.take_puts();
+  replica_.take_puts();
+}
+
 void Life::forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to) {
   MessageOutbox outbox;
   coordinator_.forward(arrival, std::move(request), to, outbox);
@@ -326,7 +337,7 @@ void Life::set_view(const ClusterView& view) {
 void Life::on_link_restored(NodeId node) {
   if (failed_) return;
   MessageOutbox outbox;
-  coordinator_.on_link_restored(node, environment_.clock.now(), outbox);
+  coordinator_.on_link_restored(node, outbox);
   perform(outbox);
 }
 

@@ -54,6 +54,10 @@ class Life {
     perform(outbox);
   }
 
+  // While the disk is nearly full puts are refused with this reason; deletes are taken.
+  void refuse_puts(const std::string& reason);
+  void take_puts();
+
   // To another node, which serves it in this one's place.
   void forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to);
 

@@ -246,15 +246,15 @@ void Node::check_disk() {
 void Node::on_disk_checked(uint64_t free_bytes, uint64_t size_bytes) {
   disk_free_bytes_ = free_bytes;
   const uint64_t reserve = disk_reserve_of(settings_, size_bytes);
-  Coordinator& coordinator = life_->coordinator();
-  const bool refused = !coordinator.puts_refused().empty();
+  const bool refused = !life_->coordinator().puts_refused().empty();
   if (free_bytes < reserve) {
-    coordinator.refuse_puts(cat("the disk of ", identity_.name, " has ", human_bytes(free_bytes),
-                                " free, below its reserve of ", human_bytes(reserve),
-                                ": free some space; deletes are taken, and puts again by themselves"));
-    if (!refused) environment_.log.warning("storage", cat("puts are refused: ", coordinator.puts_refused()));
+    life_->refuse_puts(cat("the disk of ", identity_.name, " has ", human_bytes(free_bytes),
+                           " free, below its reserve of ", human_bytes(reserve),
+                           ": free some space; deletes are taken, and puts again by themselves"));
+    if (!refused)
+      environment_.log.warning("storage", cat("puts are refused: ", life_->coordinator().puts_refused()));
   } else if (refused) {
-    coordinator.take_puts();
+    life_->take_puts();
     environment_.log.info("storage", cat("puts are taken again: ", human_bytes(free_bytes), " free"));
   }
 }
