@@ -23,6 +23,12 @@ enum class PeerChannel : uint8_t {
   kIdentify = 2,  // only to learn who is there
 };
 
+// What two nodes must have in common to understand each other.
+struct PeerVersions {
+  uint32_t protocol = 0;
+  uint32_t format = 0;  // of the data directory
+};
+
 struct PeerHello {
   uint32_t protocol = 0;
   uint32_t format = 0;  // of the data directory

@@ -19,22 +19,28 @@ namespace ringkv {
 
 inline constexpr std::string_view kPeersKey = "peers";
 
+inline constexpr size_t kPeersMax = size_t{2} * kMembersMax;  // members, and those that were or will be
+inline constexpr size_t kEarlierBootsMax = 16;                // remembered of each
+inline constexpr size_t kAddressBytesMax = 320;               // a host's name has at most 253
+
 class PeerBook {
  public:
   struct Entry {
     NodeId node;
     DiskId disk;
     Boot boot;
-    uint64_t generation = 0;
+    uint64_t generation = 0;  // the highest that was met
     Address peer_address;
     Address client_address;
-    std::vector<Boot> earlier;  // boots that were replaced, latest first; bounded
+    std::vector<Boot> earlier;  // boots that were replaced, latest first; at most kEarlierBootsMax
+
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
 
   // What a greeting comes to.
   struct Verdict {
     enum class Kind : uint8_t {
-      kWelcome,  // known in this very life
+      kWelcome,  // known in this very life, or never met
       kRefuse,
       kAskFirst,  // another life of it was known: welcome only if nobody answers as that at
                   // `known.peer_address`
@@ -44,27 +50,54 @@ class PeerBook {
     Entry known;    // kAskFirst
   };
 
-  explicit PeerBook(const PeerWelcome& self) : self_(self) {}  // the own identity, for checks and messages
+  // The own identity and versions, for checks and messages.
+  PeerBook(const PeerWelcome& self, const PeerVersions& versions) : self_(self), versions_(versions) {}
 
   // As encode() made it; "" is an empty one. CORRUPTION when it is damaged.
   Status load(std::string_view bytes);
   std::string encode() const;
 
-  // Protocol, format, cluster, membership, disk, boot, intended node: DESIGN of greetings in ARCHITECTURE.md.
+  // Checked in this order: versions, cluster, intended node, ourselves, membership and disk, boot.
+  //
+  // A node that the ring doesn't know, but whose own ring is later, is welcome on kControl alone, to bring us
+  // that ring. Who only asks who is there (kIdentify) is told, whatever is known of him: a refusal would read
+  // as silence and give our life away, and two nodes that both asked first would ask for ever.
   Verdict judge(const PeerHello& hello, const RingDescription& ring) const;
 
   // The newcomer's life is taken: stored, and every earlier one is refused from now on. The record to sync
-  // before it is welcomed.
+  // before it is welcomed. Judge again where asking took time: for a life that is over by now nothing
+  // changes, nor for one that only asks (kIdentify).
   MetaRecord accept(const PeerHello& hello);
-  // Learnt by dialing: who answered there. Not for a life that is known to be over.
+  // Learnt by dialing: who answered there. Nothing where that tells nothing new. Another life than the known
+  // one is believed only at the known one's own address, where that would have answered; at another address
+  // it has to greet, so that the known one is asked.
   std::optional<MetaRecord> accept(const PeerWelcome& welcome, const Address& peer_address);
+
+  // Forgets all that the ring doesn't name.
+  std::optional<MetaRecord> keep_members(const RingDescription& ring);
 
   const Entry* find(NodeId node) const;
   const std::map<NodeId, Entry>& entries() const { return entries_; }
   bool is_over(NodeId node, Boot boot) const;  // a life that a later one has replaced
 
  private:
+  // Who greets, with names: for messages.
+  struct Greeter {
+    const PeerHello& hello;
+    const RingDescription& ring;
+
+    std::string to_text() const;
+    bool has_later_ring() const;
+  };
+
+  Status check_cluster(const Greeter& greeter) const;
+  Status check_self(const Greeter& greeter) const;
+  Status check_member(const Greeter& greeter) const;
+  Verdict judge_boot(const Greeter& greeter) const;
+  MetaRecord record() const;
+
   PeerWelcome self_;
+  PeerVersions versions_;
   std::map<NodeId, Entry> entries_;
 };
 

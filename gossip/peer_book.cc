@@ -1,0 +1,176 @@
+#include "gossip/peer_book.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ringkv {
+namespace {
+
+std::string own_text(const PeerWelcome& self) {
+  return cat("this node is ", escaped(self.name), " (node ", hex(self.node.value), ")");
+}
+
+void begin_life(PeerBook::Entry& entry, Boot boot) {
+  if (entry.boot == boot) return;
+  if (entry.boot) entry.earlier.insert(entry.earlier.begin(), entry.boot);
+  if (entry.earlier.size() > kEarlierBootsMax) entry.earlier.resize(kEarlierBootsMax);
+  entry.boot = boot;
+}
+
+}  // namespace
+
+std::string PeerBook::Greeter::to_text() const {
+  return cat(escaped(hello.name), " (node ", hex(hello.node.value), ", at ", escaped(hello.peer_address),
+             ")");
+}
+
+bool PeerBook::Greeter::has_later_ring() const {
+  return std::tie(hello.lineage, hello.epoch) > std::tie(ring.lineage, ring.epoch);
+}
+
+// Everything that needs no ring to be seen: another program, another cluster, nonsense.
+Status PeerBook::check_cluster(const Greeter& greeter) const {
+  const PeerHello& hello = greeter.hello;
+  if (hello.protocol != versions_.protocol)
+    return forbidden(cat(greeter.to_text(), " speaks protocol ", hello.protocol, "; ", own_text(self_),
+                         " and speaks protocol ", versions_.protocol, ": run the same release on both"));
+  if (hello.format != versions_.format)
+    return forbidden(cat(greeter.to_text(), " has a data directory of format ", hello.format, "; ",
+                         own_text(self_), " and has format ", versions_.format,
+                         ": run the same release on both"));
+  if (!hello.node || !hello.disk || !hello.boot)
+    return invalid_argument(cat("the greeting of ", greeter.to_text(), " lacks its node, disk or boot"));
+  if (hello.peer_address.size() > kAddressBytesMax || hello.client_address.size() > kAddressBytesMax)
+    return invalid_argument(cat("node ", hex(hello.node.value), " greets with an address of more than ",
+                                kAddressBytesMax, " bytes"));
+  if (hello.cluster && hello.cluster != greeter.ring.cluster)
+    return forbidden(cat(greeter.to_text(), " belongs to cluster ", hex(hello.cluster.value), "; ",
+                         own_text(self_), " of cluster ", hex(greeter.ring.cluster.value),
+                         ": check the addresses that the nodes advertise and join"));
+  return {};
+}
+
+Status PeerBook::check_self(const Greeter& greeter) const {
+  const PeerHello& hello = greeter.hello;
+  if (hello.to && hello.to != self_.node)
+    return forbidden(cat(greeter.to_text(), " means node ", hex(hello.to.value), ", but ", own_text(self_),
+                         ": do both advertise one address?"));
+  if (hello.node != self_.node) return {};
+  if (hello.boot == self_.boot)
+    return forbidden(cat(own_text(self_), " and has dialed itself at ", escaped(hello.peer_address),
+                         ": nothing to do, but another node may advertise this address"));
+  return forbidden(cat(own_text(self_), ", and so says ", greeter.to_text(),
+                       ": a copy of this node's data directory runs there; stop one of the two for good, and "
+                       "join it with an empty directory if it is to be a node of its own"));
+}
+
+Status PeerBook::check_member(const Greeter& greeter) const {
+  const PeerHello& hello = greeter.hello;
+  const Member* member = greeter.ring.find_member(hello.node);
+  if (member != nullptr && member->disk == hello.disk) return {};
+  if (greeter.has_later_ring()) {
+    if (hello.channel == PeerChannel::kControl) return {};
+    return unavailable(cat(greeter.to_text(), " isn't in the ring of epoch ", greeter.ring.epoch, " that ",
+                           escaped(self_.name), " holds, but has epoch ", hello.epoch,
+                           " itself: it is taken as soon as that has come here"));
+  }
+  if (member == nullptr)
+    return forbidden(cat(greeter.to_text(), " is not a member of cluster ", hex(greeter.ring.cluster.value),
+                         " (ring of lineage ", greeter.ring.lineage, ", epoch ", greeter.ring.epoch, " at ",
+                         escaped(self_.name), "; its own is of lineage ", hello.lineage, ", epoch ",
+                         hello.epoch,
+                         "): it was removed, or has never joined; start it with an empty "
+                         "directory and --join"));
+  return forbidden(cat(greeter.to_text(), " has disk ", hex(hello.disk.value), ", but the ring of epoch ",
+                       greeter.ring.epoch, " at ", escaped(self_.name), " gives ", member->name, " disk ",
+                       hex(member->disk.value),
+                       ": its data directory was replaced; start the right one, or join an empty one under "
+                       "the name ",
+                       member->name, " while that is DOWN"));
+}
+
+PeerBook::Verdict PeerBook::judge_boot(const Greeter& greeter) const {
+  const PeerHello& hello = greeter.hello;
+  const Entry* known = find(hello.node);
+  if (known == nullptr) {
+    if (entries_.size() < kPeersMax) return {.kind = Verdict::Kind::kWelcome};
+    return {.status = overloaded(cat(own_text(self_), " and remembers ", kPeersMax,
+                                     " nodes already: ", greeter.to_text(), " has to wait"))};
+  }
+  if (is_over(hello.node, hello.boot))
+    return {.status = forbidden(cat(greeter.to_text(), " greets with boot ", hex(hello.boot.value),
+                                    ", which was replaced: it lives on with boot ", hex(known->boot.value),
+                                    " at ", escaped(known->peer_address),
+                                    "; a process was left running, or its directory was copied: stop the one "
+                                    "that is too many"))};
+  // Where the ring has given the place to another disk, a majority has decided; nobody need be asked.
+  const Member* member = greeter.ring.find_member(hello.node);
+  const bool replaced = member != nullptr && member->disk == hello.disk && known->disk != hello.disk;
+  if (known->boot == hello.boot || replaced) return {.kind = Verdict::Kind::kWelcome};
+  return {.kind = Verdict::Kind::kAskFirst, .known = *known};
+}
+
+PeerBook::Verdict PeerBook::judge(const PeerHello& hello, const RingDescription& ring) const {
+  const Greeter greeter{hello, ring};
+  if (Status status = check_cluster(greeter); !status.ok()) return {.status = std::move(status)};
+  if (Status status = check_self(greeter); !status.ok()) return {.status = std::move(status)};
+  if (hello.channel == PeerChannel::kIdentify) return {.kind = Verdict::Kind::kWelcome};
+  if (Status status = check_member(greeter); !status.ok()) return {.status = std::move(status)};
+  return judge_boot(greeter);
+}
+
+MetaRecord PeerBook::accept(const PeerHello& hello) {
+  if (hello.channel == PeerChannel::kIdentify || is_over(hello.node, hello.boot)) return record();
+  Entry& entry = entries_[hello.node];
+  entry.node = hello.node;
+  entry.disk = hello.disk;
+  begin_life(entry, hello.boot);
+  entry.generation = std::max(entry.generation, hello.generation);
+  entry.peer_address = hello.peer_address;
+  entry.client_address = hello.client_address;
+  return record();
+}
+
+std::optional<MetaRecord> PeerBook::accept(const PeerWelcome& welcome, const Address& peer_address) {
+  if (!welcome.node || !welcome.disk || !welcome.boot || welcome.node == self_.node) return std::nullopt;
+  if (peer_address.size() > kAddressBytesMax || is_over(welcome.node, welcome.boot)) return std::nullopt;
+  const Entry* known = find(welcome.node);
+  if (known == nullptr && entries_.size() >= kPeersMax) return std::nullopt;
+  if (known != nullptr && known->boot != welcome.boot && known->peer_address != peer_address)
+    return std::nullopt;
+
+  Entry next = known == nullptr ? Entry() : *known;
+  next.node = welcome.node;
+  next.disk = welcome.disk;
+  begin_life(next, welcome.boot);
+  next.generation = std::max(next.generation, welcome.generation);
+  next.peer_address = peer_address;
+  if (known != nullptr && next == *known) return std::nullopt;
+  entries_[welcome.node] = std::move(next);
+  return record();
+}
+
+std::optional<MetaRecord> PeerBook::keep_members(const RingDescription& ring) {
+  const size_t forgotten =
+      std::erase_if(entries_, [&](const auto& one) { return ring.find_member(one.first) == nullptr; });
+  if (forgotten == 0) return std::nullopt;
+  return record();
+}
+
+const PeerBook::Entry* PeerBook::find(NodeId node) const {
+  const auto found = entries_.find(node);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+bool PeerBook::is_over(NodeId node, Boot boot) const {
+  const Entry* known = find(node);
+  return known != nullptr &&
+         std::find(known->earlier.begin(), known->earlier.end(), boot) != known->earlier.end();
+}
+
+MetaRecord PeerBook::record() const { return {std::string(kPeersKey), encode()}; }
+
+}  // namespace ringkv
