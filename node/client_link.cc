@@ -27,7 +27,8 @@ void ClientLink::end() {
   phase_ = Phase::kIdle;
   unanswered_ = 0;
   quiet_since_.reset();
-  asked_ = silent_ = false;
+  asked_at_.reset();
+  silent_ = false;
 }
 
 void ClientLink::on_sent(Time now) {
@@ -36,7 +37,8 @@ void ClientLink::on_sent(Time now) {
 }
 
 void ClientLink::on_heard(Time now) {
-  asked_ = silent_ = false;
+  asked_at_.reset();
+  silent_ = false;
   if (unanswered_ > 0) {
     quiet_since_ = now;
   } else {
@@ -58,10 +60,10 @@ ClientLink::Quiet ClientLink::listen(Time now) {
   if (!serving() || !quiet_since_) return Quiet::kNo;
   const Duration quiet = now - *quiet_since_;
   if (quiet >= kGoneAfter) return Quiet::kGone;
-  if (asked_ && quiet >= kSilentAfter) silent_ = true;
+  if (asked_at_ && now - *asked_at_ >= kAnswersWithin) silent_ = true;
   if (silent_) return Quiet::kSilent;
-  if (asked_ || quiet < kAskAfter) return Quiet::kNo;
-  asked_ = true;
+  if (asked_at_ || quiet < kAskAfter) return Quiet::kNo;
+  asked_at_ = now;
   return Quiet::kToBeAsked;
 }
 

@@ -25,7 +25,7 @@ class ClientNode;
 class ClientLink {
  public:
   static constexpr Duration kAskAfter = std::chrono::milliseconds(250);
-  static constexpr Duration kSilentAfter = std::chrono::milliseconds(500);
+  static constexpr Duration kAnswersWithin = std::chrono::milliseconds(250);  // what it was asked then
   static constexpr Duration kGoneAfter = std::chrono::seconds(2);
 
   enum class Quiet : uint8_t { kNo, kToBeAsked, kSilent, kGone };
@@ -84,7 +84,7 @@ class ClientLink {
   Boot boot_;
   size_t unanswered_ = 0;            // requests
   std::optional<Time> quiet_since_;  // while an answer is due
-  bool asked_ = false;
+  std::optional<Time> asked_at_;
   bool silent_ = false;
 };
 

@@ -9,7 +9,7 @@
 namespace ringkv {
 namespace {
 
-// Between two questions for the ring, however many answers carry newer epochs.
+// After a question for the ring that brought nothing new, however many answers carry newer epochs.
 constexpr Duration kFetchPauseMin = std::chrono::milliseconds(50);
 constexpr Duration kFetchAgainAfter = std::chrono::seconds(1);
 // While the address of a member isn't known or doesn't answer: members move without a new epoch.
@@ -25,7 +25,8 @@ ClientPool::ClientPool(const ClientOptions& options, Transport& transport, Clock
       clock_(clock),
       router_(ground_),
       requests_(ground_, router_, clock, codec_),
-      refresh_pause_(kRefreshPauseFirst) {}
+      refresh_pause_(kRefreshPauseFirst),
+      last_tick_(clock.now()) {}
 
 void ClientPool::connect(std::function<void(const Status&)> done) {
   on_connected_ = std::move(done);
@@ -184,13 +185,13 @@ void ClientPool::fetch_routes(ClientLink* link) {
 void ClientPool::on_routes(const ClientReply& reply) {
   fetching_ = false;
   fetched_ = true;
-  fetch_not_before_ = clock_.now() + kFetchPauseMin;
   const uint64_t before = routes() ? routes()->epoch() : 0;
   if (const auto* table = std::get_if<RoutingTable>(&reply.body)) {
     const auto fetched = ClientRoutes::from(*table, routes().get());
     if (fetched.ok() && (*fetched)->ring().description().cluster == ground_.cluster) router_.adopt(*fetched);
   }
   const bool changed = routes() && routes()->epoch() != before;
+  if (!changed) fetch_not_before_ = clock_.now() + kFetchPauseMin;
   refresh_pause_ = changed ? kRefreshPauseFirst : std::min(refresh_pause_ * 2, kRefreshPauseMax);
   if (!routes()) {
     fetch_later(kFetchAgainAfter);

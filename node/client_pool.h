@@ -75,7 +75,7 @@ class ClientPool final : public TransportHandler {
   Time fetch_not_before_{};
   Time fetch_at_ = Time::max();
   Duration refresh_pause_;
-  Time last_tick_{};
+  Time last_tick_;
 };
 
 }  // namespace ringkv

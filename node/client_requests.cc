@@ -280,7 +280,7 @@ void ClientRequests::repeat_lost(Number number, Request& request, const std::str
 void ClientRequests::on_quiet(ClientLink& link, ClientLink::Quiet quiet) {
   // Any answer will do, and it finds nobody.
   if (quiet == ClientLink::Quiet::kToBeAsked)
-    (void)codec_.encode({ClientBuckets{}, ClientLink::kSilentAfter}, ++last_number_, 0, link.output());
+    (void)codec_.encode({ClientBuckets{}, ClientLink::kAnswersWithin}, ++last_number_, 0, link.output());
   if (quiet == ClientLink::Quiet::kSilent) move_reads_off(link);
 }
 

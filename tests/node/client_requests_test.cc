@@ -147,9 +147,9 @@ TEST_F(ClientTranscript, APutThatWasNeverSentIsUnavailable) {
 TEST_F(ClientTranscript, ALateAnswerHarmsNobody) {
   pool->connect([](const Status&) {});
   welcome();
-  const size_t slow = submit_get("slow", milliseconds(500));
+  const size_t slow = submit_get("slow", milliseconds(400));
   const Sent first = sent_one();
-  pass(milliseconds(500));
+  pass(milliseconds(400));
   EXPECT_EQ(code(slow), StatusCode::kUnavailable);
   const size_t next = submit_get("next");
   const Sent second = sent_one();
