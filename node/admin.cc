@@ -35,6 +35,19 @@ Result<std::vector<BucketInfo>> Admin::buckets() {
 
 Status Admin::create_bucket(const BucketInfo& bucket) { return ask({ClientCreateBucket{bucket}, {}}).status; }
 
+Status Admin::drop_traffic(std::string_view peer) {
+  return ask({ClientFault{ClientFault::Kind::kDrop, std::string(peer), 0}, {}}).status;
+}
+
+Status Admin::delay_traffic(std::string_view peer, std::chrono::milliseconds delay) {
+  if (delay.count() < 0) return invalid_argument("a delay must not be negative");
+  return ask({ClientFault{ClientFault::Kind::kDelay, std::string(peer), static_cast<uint64_t>(delay.count())},
+              {}})
+      .status;
+}
+
+Status Admin::heal_traffic() { return ask({ClientFault{}, {}}).status; }
+
 Status Admin::change_bucket(std::string_view name, const BucketChange& change) {
   return ask({ClientChangeBucket{std::string(name), change}, {}}).status;
 }

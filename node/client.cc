@@ -7,6 +7,7 @@
 #include "base/address.h"
 #include "node/asio_runtime.h"
 #include "node/client_pool.h"
+#include "node/client_routes.h"
 #include "node/system_random.h"
 
 namespace ringkv {
@@ -29,7 +30,7 @@ class AsioClient final : public Client, private LoopHandler {
     std::promise<Status> served;
     runtime_.post([&] {
       pool_.connect([&](const Status& status) {
-        show_node();
+        show();
         served.set_value(status);
       });
     });
@@ -41,6 +42,11 @@ class AsioClient final : public Client, private LoopHandler {
     return shown_node_;
   }
 
+  std::vector<std::string> owners_of(std::string_view key, std::string_view bucket) const override {
+    const std::shared_ptr<const ClientRoutes> routes = shown_routes();
+    return routes ? routes->names_of_owners(bucket, key) : std::vector<std::string>();
+  }
+
  private:
   void submit(ClientRequest request, std::function<void(ClientReply)> done) override {
     runtime_.post([this, request = std::move(request), done = std::move(done)]() mutable {
@@ -50,19 +56,27 @@ class AsioClient final : public Client, private LoopHandler {
 
   void on_tick(Time now) override { pool_.on_tick(now); }
   void on_turn_end() override {
-    if (pool_.node() != shown_node_) show_node();
+    if (pool_.node() != shown_node_ || pool_.routes() != shown_routes_) show();
   }
 
-  void show_node() {
+  void show() {
     const std::lock_guard lock(mutex_);
     shown_node_ = pool_.node();
+    shown_routes_ = pool_.routes();
+  }
+
+  std::shared_ptr<const ClientRoutes> shown_routes() const {
+    const std::lock_guard lock(mutex_);
+    return shown_routes_;
   }
 
   SystemRandom random_;
   AsioRuntime runtime_;
   ClientPool pool_;
   mutable std::mutex mutex_;
-  std::string shown_node_;  // written by the loop under the mutex, read by others under it
+  // Written by the loop under the mutex, read by others under it.
+  std::string shown_node_;
+  std::shared_ptr<const ClientRoutes> shown_routes_;
 };
 
 }  // namespace

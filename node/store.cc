@@ -23,6 +23,7 @@ Result<ClientRequest> put_request(std::string_view key, std::string_view value, 
   put.w = options.w;
   put.durability = options.durability;
   put.primary = options.primary;
+  put.read_first = options.read_first;
   if (options.ttl) {
     if (options.ttl->count() <= 0)
       return invalid_argument(cat("key ", display_key(key), ": the ttl must be longer than 0"));

@@ -44,6 +44,8 @@ void fill(const ClientPut& put, wire::ClientRequest& request) {
   message.set_client(put.operation.client);
   message.set_sequence(put.operation.sequence);
   message.set_first_tried(put.first_tried.value);
+  message.set_read_first(put.read_first);
+  message.set_seen(put.seen);
 }
 
 Result<ClientRequest::Body> body_from(const wire::Put& message, std::string_view value) {
@@ -63,6 +65,8 @@ Result<ClientRequest::Body> body_from(const wire::Put& message, std::string_view
   if (message.has_ttl_ms()) put.ttl_ms = message.ttl_ms();
   put.operation = {message.client(), message.sequence()};
   put.first_tried.value = message.first_tried();
+  put.read_first = message.read_first();
+  put.seen = message.seen();
   return ClientRequest::Body(std::move(put));
 }
 
@@ -107,7 +111,21 @@ void fill(const ClientExplain& explain, wire::ClientRequest& request) {
   request.mutable_explain()->set_key(explain.key);
 }
 
+void fill(const ClientFault& fault, wire::ClientRequest& request) {
+  request.mutable_fault()->set_kind(static_cast<uint32_t>(fault.kind));
+  request.mutable_fault()->set_peer(fault.peer);
+  request.mutable_fault()->set_delay_ms(fault.delay_ms);
+}
+
+Result<ClientRequest::Body> body_from(const wire::Fault& message) {
+  if (message.kind() > static_cast<uint32_t>(ClientFault::Kind::kHeal))
+    return invalid_argument(cat("a fault of kind ", message.kind()));
+  return ClientRequest::Body(
+      ClientFault{static_cast<ClientFault::Kind>(message.kind()), message.peer(), message.delay_ms()});
+}
+
 void fill(const ClientStatus&, wire::ClientRequest& request) { request.mutable_status(); }
+void fill(const ClientRouting&, wire::ClientRequest& request) { request.mutable_routing(); }
 void fill(const ClientBuckets&, wire::ClientRequest& request) { request.mutable_buckets(); }
 void fill(const ClientRing& ring, wire::ClientRequest& request) {
   request.mutable_ring()->set_owners(ring.owners);
@@ -161,6 +179,8 @@ Result<ClientRequest::Body> body_from(const wire::ClientRequest& request, std::s
   if (request.has_buckets()) return Body(ClientBuckets{});
   if (request.has_create_bucket()) return Body(body_from(request.create_bucket()));
   if (request.has_change_bucket()) return Body(body_from(request.change_bucket()));
+  if (request.has_routing()) return Body(ClientRouting{});
+  if (request.has_fault()) return body_from(request.fault());
   return invalid_argument("a request that this version doesn't know");
 }
 

@@ -232,6 +232,9 @@ void fill_members(const std::vector<MemberInfo>& members, Message& message) {
     item.set_status(member.status);
     item.set_state(member.state);
     item.set_share(member.share);
+    item.set_peer_address(member.peer_address);
+    item.set_client_address(member.client_address);
+    if (member.epoch) item.set_epoch(*member.epoch);
     if (member.keys) item.set_keys(*member.keys);
     if (member.bytes) item.set_bytes(*member.bytes);
     if (member.hints) item.set_hints(*member.hints);
@@ -249,6 +252,9 @@ MemberInfo member_from(const wire::Member& item) {
   member.status = item.status();
   member.state = item.state();
   member.share = item.share();
+  member.peer_address = item.peer_address();
+  member.client_address = item.client_address();
+  if (item.has_epoch()) member.epoch = item.epoch();
   if (item.has_keys()) member.keys = item.keys();
   if (item.has_bytes()) member.bytes = item.bytes();
   if (item.has_hints()) member.hints = item.hints();
@@ -266,7 +272,12 @@ std::vector<MemberInfo> members_from(const Message& message) {
 
 void fill(const ClusterStatus& status, wire::ClientReply& reply, ValueList&) {
   reply.mutable_cluster_status()->set_epoch(status.epoch);
+  reply.mutable_cluster_status()->set_change_under_way(status.change_under_way);
   fill_members(status.members, *reply.mutable_cluster_status());
+}
+
+ClusterStatus body_from(const wire::ClusterStatus& message) {
+  return {message.epoch(), message.change_under_way(), members_from(message)};
 }
 
 void fill(const RingInfo& ring, wire::ClientReply& reply, ValueList&) {
@@ -324,6 +335,23 @@ std::vector<BucketInfo> body_from(const wire::Buckets& message) {
   return buckets;
 }
 
+void fill(const RoutingTable& table, wire::ClientReply& reply, ValueList&) {
+  wire::RoutingTable& message = *reply.mutable_routing();
+  message.set_description(table.description);
+  for (const RoutingTable::ClientAddress& address : table.addresses) {
+    wire::ClientAddress& item = *message.add_addresses();
+    item.set_node(address.node.value);
+    item.set_address(address.address);
+  }
+}
+
+RoutingTable body_from(const wire::RoutingTable& message) {
+  RoutingTable table{message.description(), {}};
+  for (const wire::ClientAddress& item : message.addresses())
+    table.addresses.push_back({NodeId{item.node()}, item.address()});
+  return table;
+}
+
 Result<ClientReply::Body> body_from(const wire::ClientReply& reply, ValueReader& values) {
   using Body = ClientReply::Body;
   if (reply.has_receipt()) return body_from(reply.receipt());
@@ -332,11 +360,11 @@ Result<ClientReply::Body> body_from(const wire::ClientReply& reply, ValueReader&
   if (reply.has_page()) return Body(body_from(reply.page(), values));
   if (reply.has_local_record()) return Body(body_from(reply.local_record(), values));
   if (reply.has_explanation()) return Body(body_from(reply.explanation(), values));
-  if (reply.has_cluster_status())
-    return Body(ClusterStatus{reply.cluster_status().epoch(), members_from(reply.cluster_status())});
+  if (reply.has_cluster_status()) return Body(body_from(reply.cluster_status()));
   if (reply.has_ring()) return Body(body_from(reply.ring()));
   if (reply.has_statistics()) return Body(body_from(reply.statistics()));
   if (reply.has_buckets()) return Body(body_from(reply.buckets()));
+  if (reply.has_routing()) return Body(body_from(reply.routing()));
   return Body(std::monostate());
 }
 
@@ -368,6 +396,7 @@ void WireReplyCodec::encode(const ClientReply& reply, uint64_t request_number, s
   wire::ClientReply& message = message_->reply;
   message.Clear();
   message.set_boot(reply.boot.value);
+  message.set_seen(reply.seen);
   if (!reply.status.ok()) {
     message.mutable_status()->set_code(static_cast<uint32_t>(reply.status.code()));
     message.mutable_status()->set_message(reply.status.message());
@@ -380,7 +409,7 @@ void WireReplyCodec::encode(const ClientReply& reply, uint64_t request_number, s
     message_->shrink(message_bytes);
     const Status too_much = too_large(cat("the answer has ", message_bytes + values.bytes(),
                                           " bytes; at most ", kReplyBytesMax, " can be sent"));
-    return encode({too_much, {}, reply.epoch, reply.boot}, request_number, out);
+    return encode({too_much, {}, reply.epoch, reply.boot, ""}, request_number, out);
   }
 
   write_parts_ahead(message_bytes, request_number, reply.epoch, values, out);
@@ -403,6 +432,7 @@ Result<ClientReply> WireReplyCodec::decode(const Frame& frame, std::string_view 
   ClientReply reply;
   reply.epoch = frame.epoch;
   reply.boot.value = message.boot();
+  reply.seen = message.seen();
   if (message.status().code() > static_cast<uint32_t>(StatusCode::kOutOfSpace))
     return invalid_argument(cat("a reply with status ", message.status().code()));
   reply.status = Status(static_cast<StatusCode>(message.status().code()), message.status().message());

@@ -11,8 +11,9 @@ TEST(Admin, AsksForEachThingAndHandsItBack) {
   RecordingStore store;
   Admin admin(store, std::chrono::milliseconds(700));
 
-  store.reply.body = ClusterStatus{9, {}};
+  store.reply.body = ClusterStatus{9, true, {}};
   EXPECT_EQ(admin.status()->epoch, 9U);
+  EXPECT_TRUE(admin.status()->change_under_way);
   EXPECT_EQ(store.asked.back().timeout, std::chrono::milliseconds(700));
   store.reply.body = RingInfo{9, "digest", 3, 4096, "balanced", {}, {}};
   EXPECT_EQ(admin.ring(true)->digest, "digest");
@@ -42,6 +43,22 @@ TEST(Admin, ChangesOfBucketsAreOkOrSayWhyNot) {
   EXPECT_EQ(admin.change_bucket("c", {.r = 1}), not_found("bucket 'c'"));
   EXPECT_EQ(store.last<ClientChangeBucket>().name, "c");
   EXPECT_EQ(store.last<ClientChangeBucket>().change.r, 1U);
+}
+
+TEST(Admin, FaultsNameTheOtherMember) {
+  RecordingStore store;
+  Admin admin(store);
+  EXPECT_TRUE(admin.drop_traffic("n2").ok());
+  EXPECT_EQ(store.last<ClientFault>().kind, ClientFault::Kind::kDrop);
+  EXPECT_EQ(store.last<ClientFault>().peer, "n2");
+  EXPECT_TRUE(admin.delay_traffic("n3", std::chrono::milliseconds(150)).ok());
+  EXPECT_EQ(store.last<ClientFault>().kind, ClientFault::Kind::kDelay);
+  EXPECT_EQ(store.last<ClientFault>().peer, "n3");
+  EXPECT_EQ(store.last<ClientFault>().delay_ms, 150U);
+  EXPECT_EQ(admin.delay_traffic("n3", std::chrono::milliseconds(-1)).code(), StatusCode::kInvalidArgument);
+  store.reply.status = forbidden("faults are not enabled");
+  EXPECT_EQ(admin.heal_traffic(), forbidden("faults are not enabled"));
+  EXPECT_EQ(store.last<ClientFault>().kind, ClientFault::Kind::kHeal);
 }
 
 }  // namespace

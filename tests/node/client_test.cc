@@ -191,7 +191,7 @@ TEST(Client, DestroyingItAnswersWhatIsUnderWay) {
   runtime.set_transport_handler(silent);
   const Address address = *runtime.listen("127.0.0.1:0", Door::kClient);
   runtime.start(idle);
-  auto client = Client::connect({.nodes = {address}});
+  auto client = Client::connect({.nodes = {address}, .route = false});
   ASSERT_TRUE(client.ok());
   std::promise<StatusCode> put, get;
   (*client)->put("k", "v", {}, [&](const Result<PutReceipt>& r) { put.set_value(r.status().code()); });

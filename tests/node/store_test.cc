@@ -18,6 +18,7 @@ TEST(Store, APutCarriesAllThatItsOptionsSay) {
   options.w = 2;
   options.durability = Durability::kBuffered;
   options.primary = true;
+  options.read_first = true;
   options.ttl = milliseconds(60'000);
   options.timeout = milliseconds(700);
 
@@ -34,6 +35,7 @@ TEST(Store, APutCarriesAllThatItsOptionsSay) {
   EXPECT_EQ(put.w, 2U);
   EXPECT_EQ(put.durability, Durability::kBuffered);
   EXPECT_TRUE(put.primary);
+  EXPECT_TRUE(put.read_first);
   EXPECT_EQ(put.ttl_ms, 60'000U);
   EXPECT_FALSE(put.operation);
   EXPECT_EQ(store.asked.back().timeout, milliseconds(700));
@@ -44,6 +46,7 @@ TEST(Store, APutIsBlindUnlessAContextIsGiven) {
   store.reply.body = PutReceipt{};
   ASSERT_TRUE(store.put("k", "v").ok());
   EXPECT_FALSE(store.last<ClientPut>().context.has_value());
+  EXPECT_FALSE(store.last<ClientPut>().read_first);
   ASSERT_TRUE(store.put("k", "v", {.context = Context()}).ok());
   EXPECT_EQ(store.last<ClientPut>().context, "");
 }

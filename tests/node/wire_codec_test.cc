@@ -54,6 +54,8 @@ TEST(WireCodec, EveryFieldOfAPutComesBack) {
   EXPECT_EQ(put.ttl_ms, sent.ttl_ms);
   EXPECT_EQ(put.operation, sent.operation);
   EXPECT_EQ(put.first_tried, sent.first_tried);
+  EXPECT_EQ(put.read_first, sent.read_first);
+  EXPECT_EQ(put.seen, sent.seen);
 }
 
 // A blind put and one that replaces nothing are not the same.
@@ -84,6 +86,7 @@ TEST(WireCodec, EveryReplyComesBack) {
     EXPECT_EQ(decoded->body.index(), reply.body.index());
     EXPECT_EQ(decoded->epoch, 9U);
     EXPECT_EQ(decoded->boot, Boot{0x4A1B});
+    EXPECT_EQ(decoded->seen, reply.seen);
     codec.encode(*decoded, 5, again);
     EXPECT_EQ(again, bytes) << "body " << reply.body.index();
   }
@@ -99,6 +102,54 @@ TEST(WireCodec, ValuesComeBackInOrderWithTheirEmptyOnes) {
   EXPECT_EQ(result.values, (std::vector<std::string>{"", std::string("a\0b", 3), "c"}));
   EXPECT_EQ(result.context, Context("seen"));
   EXPECT_TRUE(result.unconfirmed);
+}
+
+TEST(WireCodec, EveryFieldOfAMemberComesBack) {
+  WireCodec codec;
+  for (const ClientReply& reply : sample_replies()) {
+    const auto* sent = std::get_if<ClusterStatus>(&reply.body);
+    if (sent == nullptr) continue;
+    std::string bytes;
+    codec.encode(reply, 5, bytes);
+    const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
+    ASSERT_TRUE(decoded.ok());
+    const auto& status = std::get<ClusterStatus>(decoded->body);
+    EXPECT_TRUE(status.change_under_way);
+    ASSERT_EQ(status.members.size(), 2U);
+    EXPECT_EQ(status.members[0].peer_address, "n1:7400");
+    EXPECT_EQ(status.members[0].client_address, "n1:7401");
+    EXPECT_EQ(status.members[0].epoch, 9U);
+    EXPECT_FALSE(status.members[1].epoch.has_value());
+  }
+}
+
+TEST(WireCodec, ARoutingTableComesBack) {
+  WireCodec codec;
+  const RoutingTable sent{std::string("ring\0\xFF", 6), {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}};
+  std::string bytes;
+  codec.encode({{}, sent, 9, {}, ""}, 5, bytes);
+  const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  const auto& table = std::get<RoutingTable>(decoded->body);
+  EXPECT_EQ(table.description, sent.description);
+  ASSERT_EQ(table.addresses.size(), 2U);
+  EXPECT_EQ(table.addresses[0].node, NodeId{7});
+  EXPECT_EQ(table.addresses[0].address, "n1:7401");
+  EXPECT_EQ(table.addresses[1].address, "");
+}
+
+TEST(WireCodec, AFaultComesBackAndAnUnknownOneIsRefused) {
+  WireCodec codec;
+  std::string bytes, unknown;
+  ASSERT_TRUE(codec.encode({ClientFault{ClientFault::Kind::kDelay, "n2", 150}, {}}, 1, 1, bytes).ok());
+  const Result<ClientRequest> decoded = codec.decode_client_request(only_frame(bytes));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(std::get<ClientFault>(decoded->body).kind, ClientFault::Kind::kDelay);
+  EXPECT_EQ(std::get<ClientFault>(decoded->body).peer, "n2");
+  EXPECT_EQ(std::get<ClientFault>(decoded->body).delay_ms, 150U);
+
+  ASSERT_TRUE(codec.encode({ClientFault{ClientFault::Kind{7}, "", 0}, {}}, 1, 1, unknown).ok());
+  EXPECT_FALSE(codec.decode_client_request(only_frame(unknown)).ok());
 }
 
 TEST(WireCodec, TheHandshakeComesBack) {
@@ -156,7 +207,7 @@ TEST(WireCodec, AReplyLargerThanAFrameTravelsInParts) {
   for (int i = 0; i < 3; ++i)
     result.values.push_back(std::string(kValueBytesMax, static_cast<char>('a' + i)));
   std::string bytes;
-  codec.encode({{}, result, 9, {}}, 5, bytes);
+  codec.encode({{}, result, 9, {}, ""}, 5, bytes);
 
   std::string_view rest = bytes;
   std::string earlier;
@@ -182,7 +233,7 @@ TEST(WireCodec, AReplyThatNobodyCouldTakeBecomesTooLarge) {
   GetResult result;
   for (int i = 0; i < 6; ++i) result.values.push_back(std::string(kValueBytesMax, 'x'));
   std::string bytes;
-  codec.encode({{}, result, 9, {7}}, 5, bytes);
+  codec.encode({{}, result, 9, {7}, ""}, 5, bytes);
   const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->status.code(), StatusCode::kTooLarge);

@@ -10,8 +10,18 @@ namespace ringkv {
 
 inline std::vector<ClientRequest> sample_requests() {
   const std::string binary("\0k\xFF\n", 4);
-  ClientPut put{"bucket", binary, "value\0bytes",           false,   "context", 2, Durability::kBuffered,
-                true,     60'000, {0xDA39A3EE5E6B4B0D, 17}, {0x4A1B}};
+  ClientPut put{.bucket = "bucket",
+                .key = binary,
+                .value = "value\0bytes",
+                .context = "context",
+                .w = 2,
+                .durability = Durability::kBuffered,
+                .primary = true,
+                .ttl_ms = 60'000,
+                .read_first = true,
+                .seen = binary,
+                .operation = {0xDA39A3EE5E6B4B0D, 17},
+                .first_tried = {0x4A1B}};
   ClientPut blind;
   blind.key = "k";
   blind.operation = {1, 1};
@@ -33,15 +43,18 @@ inline std::vector<ClientRequest> sample_requests() {
           {ClientBuckets{}, timeout},
           {ClientCreateBucket{{"b", "lww", 1, 2, 3}}, timeout},
           {ClientChangeBucket{"b", {1, 0, 7}}, timeout},
-          {ClientChangeBucket{"b", {}}, timeout}};
+          {ClientChangeBucket{"b", {}}, timeout},
+          {ClientRouting{}, timeout},
+          {ClientFault{ClientFault::Kind::kDelay, "n2", 150}, timeout},
+          {ClientFault{}, timeout}};
 }
 
 inline std::vector<ClientReply> sample_replies() {
   using Kind = Acknowledgement::Kind;
   const VersionInfo value{"v1", "da39.4b0d:7", false, 1'700'000'000'000'000, 1'800'000'000'000, "put"};
   const VersionInfo tombstone{"", "da39.4b0d:8", true, 1'700'000'000'000'001, std::nullopt, "hint"};
-  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, 1, 2, 3, 4, 0.5};
-  MemberInfo down{"n2", 8, "b", 1, "leaving", "down", 0, {}, {}, {}, {}, {}};
+  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, "n1:7400", "n1:7401", 9, 1, 2, 3, 4, 0.5};
+  MemberInfo down{"n2", 8, "b", 1, "leaving", "down", 0, "", "", {}, {}, {}, {}, {}, {}};
   const std::vector<ClientReply::Body> bodies = {
       std::monostate(),
       PutReceipt{9, Context("c"), {{"n1", Kind::kSynced, ""}, {"n2", Kind::kHint, "n3"}}, "1.2@3"},
@@ -51,13 +64,14 @@ inline std::vector<ClientReply> sample_replies() {
       ScanPage{{{"a", {}}, {"b", {"1", ""}}, {"c", {"2"}}}, "cursor"},
       LocalRecord{true, {value, tombstone}, Context("c")},
       Explanation{~0ULL, 4095, 9, {{"n1", "a", true, {value}, "n3"}, {"n2", "b", false, {}, ""}}, {"found"}},
-      ClusterStatus{9, {full, down}},
+      ClusterStatus{9, true, {full, down}},
       RingInfo{9, "digest", 3, 4, "balanced", {full, down}, {"n1", "n2", "n1", "n2"}},
       Statistics{{"puts", 12}, {"put_p99_us", 1.5}},
-      std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}}};
+      std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}},
+      RoutingTable{"description\xFF", {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}}};
   std::vector<ClientReply> replies;
-  for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}});
-  replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}});
+  for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}, "seen\xFE"});
+  replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}, ""});
   return replies;
 }
 

@@ -1,13 +1,13 @@
-// What a session repeats, and what it must not: lost connections, refusals, operations given by the caller.
-#include "tests/node/client_session_transcript.h"
+// What a client repeats, and what it must not: lost connections, refusals, operations given by the caller.
+#include "tests/node/client_transcript.h"
 
 namespace ringkv {
 namespace {
 
 // ---- lost connections
 
-TEST_F(ClientSessionTranscript, AReadIsRepeatedAfterALostConnection) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AReadIsRepeatedAfterALostConnection) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t get = submit_get();
   const Sent first = sent_one();
@@ -22,8 +22,8 @@ TEST_F(ClientSessionTranscript, AReadIsRepeatedAfterALostConnection) {
   EXPECT_EQ(code(get), StatusCode::kNotFound);
 }
 
-TEST_F(ClientSessionTranscript, APutIsRepeatedAsTheSameOperationWithTheBootThatItWasSentTo) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, APutIsRepeatedAsTheSameOperationWithTheBootThatItWasSentTo) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   const Sent first = sent_one();
@@ -48,8 +48,8 @@ TEST_F(ClientSessionTranscript, APutIsRepeatedAsTheSameOperationWithTheBootThatI
 
 // A node that was fenced lives on as another boot without losing its connections. Each put is repeated under
 // the boot that was known when it was sent: under a later one it would pass for a put that never came.
-TEST_F(ClientSessionTranscript, APutIsRepeatedUnderTheBootThatWasKnownWhenItWasSent) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, APutIsRepeatedUnderTheBootThatWasKnownWhenItWasSent) {
+  pool->connect([](const Status&) {});
   welcome();
   submit_put("before");
   submit_get("k");
@@ -69,8 +69,8 @@ TEST_F(ClientSessionTranscript, APutIsRepeatedUnderTheBootThatWasKnownWhenItWasS
   EXPECT_EQ(again[1].put().first_tried, kOtherBoot);
 }
 
-TEST_F(ClientSessionTranscript, ARetryThatAnotherBootCannotAnswerForStaysUnknown) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, ARetryThatAnotherBootCannotAnswerForStaysUnknown) {
+  pool->connect([](const Status&) {});
   welcome();
   for (const Status& answered :
        {unknown_outcome("never heard of it"), out_of_space("full"), invalid_argument("bad context")}) {
@@ -90,8 +90,8 @@ TEST_F(ClientSessionTranscript, ARetryThatAnotherBootCannotAnswerForStaysUnknown
   }
 }
 
-TEST_F(ClientSessionTranscript, AnotherBootsUnavailableIsRetriedAndNeverEndsAsNothingWritten) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AnotherBootsUnavailableIsRetriedAndNeverEndsAsNothingWritten) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   const Sent first = sent_one();
@@ -110,8 +110,8 @@ TEST_F(ClientSessionTranscript, AnotherBootsUnavailableIsRetriedAndNeverEndsAsNo
   EXPECT_EQ(code(put), StatusCode::kUnknownOutcome);
 }
 
-TEST_F(ClientSessionTranscript, TheBootThatWasAskedFirstSpeaksForTheOperation) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, TheBootThatWasAskedFirstSpeaksForTheOperation) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   sent();
@@ -122,8 +122,8 @@ TEST_F(ClientSessionTranscript, TheBootThatWasAskedFirstSpeaksForTheOperation) {
   EXPECT_EQ(code(put), StatusCode::kOutOfSpace);
 }
 
-TEST_F(ClientSessionTranscript, AChangeOfBucketsIsNotRepeated) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AChangeOfBucketsIsNotRepeated) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t create = submit(ClientCreateBucket{{"b", "lww", 0, 0, 0}});
   sent();
@@ -132,8 +132,8 @@ TEST_F(ClientSessionTranscript, AChangeOfBucketsIsNotRepeated) {
   EXPECT_NE(message(create).find("bucket 'b'"), std::string::npos);
 }
 
-TEST_F(ClientSessionTranscript, ANodeThatSendsNonsenseLosesTheConnectionAndItsRequestsGoElsewhere) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, ANodeThatSendsNonsenseLosesTheConnectionAndItsRequestsGoElsewhere) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t get = submit_get();
   sent();
@@ -148,8 +148,8 @@ TEST_F(ClientSessionTranscript, ANodeThatSendsNonsenseLosesTheConnectionAndItsRe
 
 // ---- answers that say that nothing was written
 
-TEST_F(ClientSessionTranscript, AnOverloadedNodeIsAskedAgainWithNewOperationsUntilItTakesThePut) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AnOverloadedNodeIsAskedAgainWithNewOperationsUntilItTakesThePut) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   std::set<OperationId> operations;
@@ -168,8 +168,8 @@ TEST_F(ClientSessionTranscript, AnOverloadedNodeIsAskedAgainWithNewOperationsUnt
   EXPECT_TRUE(replies[put]->status.ok());
 }
 
-TEST_F(ClientSessionTranscript, AnOverloadThatDoesNotEndIsTheAnswerInTheEnd) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AnOverloadThatDoesNotEndIsTheAnswerInTheEnd) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   const Time start = clock.now();
@@ -182,8 +182,8 @@ TEST_F(ClientSessionTranscript, AnOverloadThatDoesNotEndIsTheAnswerInTheEnd) {
   EXPECT_GE(clock.now() - start, seconds(4));
 }
 
-TEST_F(ClientSessionTranscript, AnUnavailableIsToldAfterAFewTries) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AnUnavailableIsToldAfterAFewTries) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   const Time start = clock.now();
@@ -200,8 +200,8 @@ TEST_F(ClientSessionTranscript, AnUnavailableIsToldAfterAFewTries) {
   EXPECT_LT(clock.now() - start, milliseconds(500));
 }
 
-TEST_F(ClientSessionTranscript, WhatIsFinalIsToldAtOnce) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, WhatIsFinalIsToldAtOnce) {
+  pool->connect([](const Status&) {});
   welcome();
   for (const Status& final_answer : {out_of_space("full"), forbidden("no"), too_many_siblings("100"),
                                      invalid_argument("w"), corruption("bad block")}) {
@@ -214,8 +214,8 @@ TEST_F(ClientSessionTranscript, WhatIsFinalIsToldAtOnce) {
 
 // ---- operations given by the caller
 
-TEST_F(ClientSessionTranscript, AGivenOperationIsKept) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, AGivenOperationIsKept) {
+  pool->connect([](const Status&) {});
   welcome();
   ClientPut put;
   put.key = "k";
@@ -230,24 +230,45 @@ TEST_F(ClientSessionTranscript, AGivenOperationIsKept) {
   EXPECT_NE(message(index).find(to_text({{7, 9}, kOtherBoot})), std::string::npos);
 }
 
-TEST_F(ClientSessionTranscript, ShuttingDownAnswersAllAndTakesNoMore) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, ShuttingDownAnswersAllAndTakesNoMore) {
+  pool->connect([](const Status&) {});
   welcome();
   const size_t put = submit_put();
   const size_t get = submit_get();
-  session->shut_down();
+  pool->shut_down();
   EXPECT_EQ(code(put), StatusCode::kUnknownOutcome);
   EXPECT_EQ(code(get), StatusCode::kUnavailable);
   EXPECT_EQ(code(submit_get()), StatusCode::kUnavailable);
 }
 
-TEST_F(ClientSessionTranscript, ACallbackMaySubmit) {
-  session->connect([](const Status&) {});
+TEST_F(ClientTranscript, WhatWaitedBehindAnotherWriteIsNotSentAtTheEnd) {
+  pool->connect([](const Status&) {});
+  welcome();
+  submit_put("k");
+  const size_t second = submit_put("k");
+  (void)sent_one();
+  pool->shut_down();
+  EXPECT_TRUE(sent().empty());
+  EXPECT_EQ(code(second), StatusCode::kUnavailable);
+}
+
+// On another node it would be another fault.
+TEST_F(ClientTranscript, AFaultIsNotRepeated) {
+  pool->connect([](const Status&) {});
+  welcome();
+  const size_t fault = submit(ClientFault{ClientFault::Kind::kDrop, "n2", 0});
+  sent();
+  break_connection();
+  EXPECT_EQ(code(fault), StatusCode::kUnknownOutcome);
+}
+
+TEST_F(ClientTranscript, ACallbackMaySubmit) {
+  pool->connect([](const Status&) {});
   welcome();
   std::optional<ClientReply> inner;
-  session->submit({ClientGet{"", "a", 0, true}, seconds(5)}, [&](const ClientReply&) {
-    session->submit({ClientGet{"", "b", 0, true}, seconds(5)},
-                    [&](ClientReply reply) { inner = std::move(reply); });
+  pool->submit({ClientGet{"", "a", 0, true}, seconds(5)}, [&](const ClientReply&) {
+    pool->submit({ClientGet{"", "b", 0, true}, seconds(5)},
+                 [&](ClientReply reply) { inner = std::move(reply); });
   });
   answer(sent_one().number, not_found(""));
   answer(sent_one().number, not_found(""));
