@@ -6,7 +6,7 @@
 //    9  u8   zero, u16 zero
 //   12  u32  message bytes
 //   16  u64  request        the asker's number of the request; an answer carries it back
-//   24  u64  epoch          the sender's ring epoch
+//   24  u64  epoch          the sender's ring epoch; between nodes its lineage is in the message
 //   32       message        Protobuf
 //            values         raw bytes, to the end; copied at most once
 //
@@ -35,6 +35,35 @@ enum class FrameType : uint8_t {
   kClientRequest = 16,
   kClientReply = 17,
   kClientReplyValues = 18,  // values of a reply that is larger than a frame, ahead of it, with its number
+
+  // Between nodes (node/peer_wire.proto).
+  kPeerHello = 32,
+  kPeerWelcome = 33,
+  kPeerRefused = 34,
+  kJoinRequest = 35,
+  kJoinAnswer = 36,
+  kPeerValues = 37,  // values of a message that is larger than a frame, ahead of it, in parts
+
+  kProbe = 48,
+  kProbeAck = 49,
+  kProbeRequest = 50,
+  kStateDigests = 51,
+  kStateDeltas = 52,
+  kRingWanted = 53,
+  kRingChosen = 54,
+  kPrepare = 55,
+  kPromise = 56,
+  kAccept = 57,
+  kAccepted = 58,
+
+  kReplicaPut = 64,
+  kReplicaPutAck = 65,
+  kReplicaGet = 66,
+  kReplicaGetReply = 67,
+  kReplicaScan = 68,
+  kReplicaScanReply = 69,
+  kForwardedRequest = 70,
+  kForwardedReply = 71,
 };
 
 struct Frame {

@@ -38,7 +38,7 @@ const std::vector<Library> kLibraries = {
     {"RocksDB", std::regex("rocksdb/.*"), std::regex("storage/rocksdb_.*\\.(cc|h)")},
     {"xxHash", std::regex("xxhash\\.h"), std::regex("storage/record_hash\\.cc")},
     {"Boost", std::regex("boost/.*"), std::regex("node/.*")},
-    {"Protobuf", std::regex("google/protobuf/.*|.*\\.pb\\.h"), std::regex("node/wire_codec.*\\.cc")},
+    {"Protobuf", std::regex("google/protobuf/.*|.*\\.pb\\.h"), std::regex("node/(wire|peer)_codec.*\\.cc")},
     {"spdlog", std::regex("(spdlog|fmt)/.*"), std::regex("node/spdlog_log\\.cc")},
     {"CLI11", std::regex("CLI/.*"), std::regex("tools/.*")},
     {"toml++", std::regex("toml\\+\\+/.*"), std::regex("tools/.*|node/config.*")},

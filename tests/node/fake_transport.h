@@ -35,13 +35,23 @@ class FakeTransport final : public Transport {
     return open.contains(connection) ? unsent : 0;
   }
   void close(ConnectionId connection) override {
-    open.erase(connection);
+    const auto found = open.extract(connection);
+    if (!found.empty()) last_words[connection] = found.mapped();
     closed.push_back(connection);
+  }
+
+  // What the test hasn't taken yet, also of a connection that was closed behind it.
+  std::string sent(ConnectionId connection) const {
+    const auto at = open.find(connection);
+    if (at != open.end()) return at->second;
+    const auto words = last_words.find(connection);
+    return words == last_words.end() ? std::string() : words->second;
   }
 
   std::vector<Address> dialed;
   std::map<ConnectionId, std::string> open;  // with what was sent and not yet taken by the test
   std::vector<ConnectionId> closed;
+  std::map<ConnectionId, std::string> last_words;  // of those that were closed
   ConnectionId last = 0;
   size_t unsent = 0;  // of every connection
 

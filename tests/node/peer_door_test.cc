@@ -1,0 +1,484 @@
+#include "node/peer_door.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "tests/node/fake_transport.h"
+#include "tests/node/peer_samples.h"
+
+namespace ringkv {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr NodeId kA{0xA1}, kB{0xA2};
+constexpr Boot kBoot{0xB1}, kLater{0xB9};
+constexpr SenderRing kRing{3, 17};
+
+struct Heard {
+  NodeId from;
+  SenderRing ring;
+  PeerMessage message;
+};
+
+// Judges greetings when the test says so, and remembers what it is told.
+class Reception final : public PeerReception {
+ public:
+  void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) override {
+    hellos.push_back(hello);
+    answers.push_back(std::move(answer));
+    if (welcomes_at_once) answers.back()(sample_welcome());
+  }
+  void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) override {
+    joins.push_back(request);
+    join_answers.push_back(std::move(answer));
+  }
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) override {
+    heard.push_back({from, {lineage, epoch}, std::move(message)});
+    if (on_heard) on_heard();
+  }
+
+  bool welcomes_at_once = true;
+  std::vector<PeerHello> hellos;
+  std::vector<std::function<void(Result<PeerWelcome>)>> answers;
+  std::vector<JoinRequest> joins;
+  std::vector<std::function<void(JoinAnswer)>> join_answers;
+  std::vector<Heard> heard;
+  std::function<void()> on_heard;
+};
+
+class PeerDoorTranscript : public testing::Test {
+ protected:
+  PeerDoorTranscript() { door.emplace(transport, clock, log, faults, reception); }
+
+  ConnectionId accept() {
+    transport.open[++transport.last] = {};
+    door->on_accepted(transport.last, Door::kPeer, "127.0.0.1:9");
+    return transport.last;
+  }
+  size_t say(ConnectionId connection, const std::string& bytes) { return door->on_bytes(connection, bytes); }
+  // Says it byte by byte, as a stream may bring it.
+  void say_slowly(ConnectionId connection, const std::string& bytes) {
+    std::string unread;
+    for (const char byte : bytes) {
+      unread.push_back(byte);
+      unread.erase(0, say(connection, unread));
+    }
+    EXPECT_TRUE(unread.empty());
+  }
+
+  std::string hello(NodeId node = kA, Boot boot = kBoot, PeerChannel channel = PeerChannel::kRequests) {
+    PeerHello hello = sample_hello();
+    hello.node = node;
+    hello.boot = boot;
+    hello.channel = channel;
+    std::string bytes;
+    codec.encode(hello, bytes);
+    return bytes;
+  }
+  std::string message(const PeerMessage& message) {
+    std::string bytes;
+    EXPECT_TRUE(codec.encode(message, kRing, clock.now(), bytes).ok());
+    return bytes;
+  }
+  std::string get(RequestNumber request) {
+    return message(ReplicaGet{request, {}, "b", "k", false, clock.now() + seconds(1)});
+  }
+  ConnectionId greeted(NodeId node = kA, Boot boot = kBoot, PeerChannel channel = PeerChannel::kRequests) {
+    const ConnectionId connection = accept();
+    say(connection, hello(node, boot, channel));
+    return connection;
+  }
+
+  // The frame that was sent over a connection, also over one that was closed behind it.
+  std::optional<Frame> answer(ConnectionId connection) {
+    const auto frame = read_frame(answers_ = transport.sent(connection), kFrameBytesMax);
+    EXPECT_TRUE(frame.ok());
+    return frame.ok() ? *frame : std::nullopt;
+  }
+  Status refusal(ConnectionId connection) {
+    const std::optional<Frame> frame = answer(connection);
+    if (!frame) return {};
+    EXPECT_EQ(frame->type, FrameType::kPeerRefused);
+    return codec.decode_welcome(*frame).status();
+  }
+  bool is_open(ConnectionId connection) const { return transport.open.contains(connection); }
+  size_t heard() const { return reception.heard.size(); }
+  void pass(Duration time) {
+    clock.advance(time);
+    door->on_tick(clock.now());
+  }
+
+  FakeClock clock;
+  FakeTransport transport;
+  NoLog log;
+  PeerFaults faults;
+  PeerCodec codec;
+  Reception reception;
+  std::optional<PeerDoor> door;
+
+ private:
+  std::string answers_;  // that the frame lies in
+};
+
+// ---- greetings
+
+TEST_F(PeerDoorTranscript, WhoIsWelcomeIsHeardAndNamed) {
+  const ConnectionId connection = accept();
+  say(connection, hello());
+  ASSERT_TRUE(answer(connection).has_value());
+  const Result<PeerWelcome> welcome = codec.decode_welcome(*answer(connection));
+  ASSERT_TRUE(welcome.ok());
+  EXPECT_EQ(welcome->boot, sample_welcome().boot);
+  EXPECT_EQ(reception.hellos.at(0).name, "n1");
+
+  say(connection, get(5) + get(6));
+
+  ASSERT_EQ(heard(), 2U);
+  EXPECT_EQ(reception.heard[0].from, kA);
+  EXPECT_EQ(reception.heard[0].ring, kRing);
+  EXPECT_EQ(std::get<ReplicaGet>(reception.heard[0].message).request, 5U);
+  EXPECT_EQ(std::get<ReplicaGet>(reception.heard[0].message).deadline, clock.now() + seconds(1));
+  EXPECT_EQ(std::get<ReplicaGet>(reception.heard[1].message).request, 6U);
+}
+
+TEST_F(PeerDoorTranscript, AStreamMayBreakAnywhere) {
+  const ConnectionId connection = accept();
+  say_slowly(connection, hello());
+  say_slowly(connection, get(5) + get(6));
+  EXPECT_EQ(heard(), 2U);
+}
+
+TEST_F(PeerDoorTranscript, AMessageBeforeTheGreetingEndsTheConnection) {
+  const ConnectionId connection = accept();
+  say(connection, get(5));
+  EXPECT_EQ(heard(), 0U);
+  EXPECT_FALSE(is_open(connection));
+  EXPECT_EQ(refusal(connection).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(door->statistics().refused_frames, 1U);
+}
+
+TEST_F(PeerDoorTranscript, AJudgementMayComeLater) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = accept();
+  say(connection, hello());
+  EXPECT_FALSE(answer(connection).has_value());
+
+  reception.answers.at(0)(sample_welcome());
+
+  EXPECT_EQ(answer(connection)->type, FrameType::kPeerWelcome);
+  say(connection, get(5));
+  EXPECT_EQ(heard(), 1U);
+}
+
+TEST_F(PeerDoorTranscript, AJudgementForAConnectionThatIsGoneIsDropped) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = accept();
+  say(connection, hello());
+  door->on_closed(connection, unavailable("gone"));
+  reception.answers.at(0)(sample_welcome());
+  EXPECT_FALSE(answer(connection).has_value());
+  EXPECT_EQ(door->statistics().connections_now, 0U);
+}
+
+TEST_F(PeerDoorTranscript, AJudgementAfterTheDoorIsGoneIsDropped) {
+  reception.welcomes_at_once = false;
+  say(accept(), hello());
+  std::string bytes;
+  codec.encode(sample_join(), bytes);
+  say(accept(), bytes);
+  door.reset();
+  reception.answers.at(0)(sample_welcome());
+  reception.join_answers.at(0)(JoinAnswer{});
+}
+
+TEST_F(PeerDoorTranscript, WhoIsRefusedLearnsWhy) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = accept();
+  say(connection, hello());
+  reception.answers.at(0)(forbidden("cluster 1 isn't cluster 2"));
+  EXPECT_EQ(refusal(connection), forbidden("cluster 1 isn't cluster 2"));
+  EXPECT_FALSE(is_open(connection));
+}
+
+TEST_F(PeerDoorTranscript, WhoSpeaksBeforeItIsAnsweredIsEnded) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = accept();
+  say(connection, hello() + get(5));
+  EXPECT_FALSE(is_open(connection));
+  EXPECT_EQ(heard(), 0U);
+}
+
+TEST_F(PeerDoorTranscript, WhoNeverGreetsIsEndedAfterTenSeconds) {
+  const ConnectionId silent = accept();
+  const ConnectionId talking = greeted();
+  pass(seconds(9));
+  EXPECT_TRUE(is_open(silent));
+  pass(seconds(1));
+  EXPECT_FALSE(is_open(silent));
+  EXPECT_TRUE(is_open(talking));
+  EXPECT_EQ(door->statistics().connections_now, 1U);
+}
+
+TEST_F(PeerDoorTranscript, AGreetingThatNobodyJudgesEndsToo) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = greeted();
+  pass(seconds(10));
+  EXPECT_FALSE(is_open(connection));
+}
+
+// Before anything is awaited or kept: the length alone is enough.
+TEST_F(PeerDoorTranscript, FromStrangersOnlySmallFramesAreAwaited) {
+  const ConnectionId connection = accept();
+  std::string large = get(5);
+  const uint32_t length = 5000;
+  std::memcpy(large.data(), &length, sizeof length);
+  say(connection, large.substr(0, 4));
+  EXPECT_FALSE(is_open(connection));
+
+  const ConnectionId known = greeted();
+  EXPECT_EQ(say(known, large.substr(0, 4)), 0U);
+  EXPECT_TRUE(is_open(known));
+}
+
+TEST_F(PeerDoorTranscript, WhoOnlyAsksWhoIsThereIsAnsweredAndLetGo) {
+  const ConnectionId connection = greeted(kA, kBoot, PeerChannel::kIdentify);
+  EXPECT_EQ(answer(connection)->type, FrameType::kPeerWelcome);
+  EXPECT_FALSE(is_open(connection));
+}
+
+TEST_F(PeerDoorTranscript, AJoinIsAnsweredOnceAndItsConnectionEnds) {
+  const ConnectionId connection = accept();
+  std::string bytes;
+  codec.encode(sample_join(), bytes);
+  say(connection, bytes);
+  ASSERT_EQ(reception.joins.size(), 1U);
+  EXPECT_EQ(reception.joins[0].rack, "rack-b");
+  pass(seconds(30));  // an epoch may take its time
+  EXPECT_TRUE(is_open(connection));
+
+  reception.join_answers.at(0)(JoinAnswer{{}, "ring", sample_states()});
+  reception.join_answers.at(0)(JoinAnswer{{}, "again", {}});
+
+  EXPECT_EQ(codec.decode_join_answer(*answer(connection), {})->description, "ring");
+  EXPECT_FALSE(is_open(connection));
+}
+
+TEST_F(PeerDoorTranscript, AMalformedJoinIsRefused) {
+  const ConnectionId connection = accept();
+  JoinRequest request = sample_join();
+  request.weight = -1;
+  std::string bytes;
+  codec.encode(request, bytes);
+  say(connection, bytes);
+  EXPECT_NE(refusal(connection).message().find("weight"), std::string::npos);
+}
+
+// ---- one node, one life, one connection a channel
+
+TEST_F(PeerDoorTranscript, ANewerConnectionOfTheSameLifeReplacesTheOlder) {
+  const ConnectionId older = greeted();
+  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  const ConnectionId newer = greeted();
+  EXPECT_FALSE(is_open(older));
+  EXPECT_TRUE(is_open(control));
+  EXPECT_TRUE(is_open(newer));
+  say(older, get(5));
+  EXPECT_EQ(heard(), 0U);
+}
+
+TEST_F(PeerDoorTranscript, TheOlderConnectionIsHeardUntilTheNewerIsWelcome) {
+  const ConnectionId older = greeted();
+  reception.welcomes_at_once = false;
+  greeted();
+  say(older, get(5));
+  EXPECT_EQ(heard(), 1U);
+}
+
+TEST_F(PeerDoorTranscript, AGreetingReplacesAnEarlierOneOfItsLifeThatIsStillJudged) {
+  reception.welcomes_at_once = false;
+  std::vector<ConnectionId> connections;
+  for (int i = 0; i < 20; ++i) connections.push_back(greeted());
+  EXPECT_EQ(door->statistics().connections_now, 1U);
+  EXPECT_TRUE(is_open(connections.back()));
+}
+
+TEST_F(PeerDoorTranscript, OfANodeAndChannelAtMostTwoConnectionsStand) {
+  greeted();
+  reception.welcomes_at_once = false;
+  const ConnectionId second_life = greeted(kA, Boot{2});
+  const ConnectionId third_life = greeted(kA, Boot{3});
+  EXPECT_TRUE(is_open(second_life));
+  EXPECT_EQ(refusal(third_life).code(), StatusCode::kOverloaded);
+  EXPECT_EQ(reception.hellos.size(), 2U);
+  EXPECT_TRUE(is_open(greeted(kB, Boot{3})));  // others aren't touched
+}
+
+// I10: what an earlier life sends is never handed on.
+TEST_F(PeerDoorTranscript, AnEarlierLifeIsEndedAndTold) {
+  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  const ConnectionId requests = greeted(kA, kBoot);
+  const ConnectionId other = greeted(kB, kBoot);
+
+  door->keep_only(kA, kLater);
+
+  EXPECT_FALSE(is_open(control));
+  EXPECT_FALSE(is_open(requests));
+  EXPECT_TRUE(is_open(other));
+  say(requests, get(5));
+  EXPECT_EQ(heard(), 0U);
+}
+
+TEST_F(PeerDoorTranscript, ALaterLifeThatIsWelcomedEndsTheEarlierOneOnBothChannels) {
+  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  const ConnectionId requests = greeted(kA, kBoot);
+  const ConnectionId later = greeted(kA, kLater);
+  EXPECT_FALSE(is_open(control));
+  EXPECT_FALSE(is_open(requests));
+  EXPECT_TRUE(is_open(later));
+}
+
+TEST_F(PeerDoorTranscript, AMessageMayEndTheConnectionItCameOn) {
+  const ConnectionId connection = greeted();
+  reception.on_heard = [&] { door->keep_only(kA, kLater); };
+  say(connection, get(5) + get(6));
+  EXPECT_EQ(heard(), 1U);
+  EXPECT_FALSE(is_open(connection));
+}
+
+TEST_F(PeerDoorTranscript, WhoGreetedAsOneNodeSpeaksForNoOther) {
+  const Ballot ballot{1, kB, kBoot};
+  const Voter voter{kB, {}, kBoot};
+  const std::vector<PeerMessage> as_another = {Prepare{1, "", ballot},
+                                               Promise{1, {}, voter, {}, {}, ""},
+                                               Accept{1, "", ballot, ""},
+                                               Accepted{1, {}, voter, {}},
+                                               ReplicaPutAck{1, kB, {}},
+                                               ReplicaGetReply{1, kB, {}, false, {}, {}},
+                                               ReplicaScanReply{1, kB, {}, {}, "", true}};
+  for (const PeerMessage& forged : as_another) {
+    const PeerChannel channel =
+        forged.index() < std::variant_size_v<GossipMessage> ? PeerChannel::kControl : PeerChannel::kRequests;
+    const ConnectionId connection = greeted(kA, kBoot, channel);
+    say(connection, message(forged));
+    EXPECT_FALSE(is_open(connection)) << forged.index();
+    const ConnectionId rightful = greeted(kB, kBoot, channel);
+    say(rightful, message(forged));
+    EXPECT_TRUE(is_open(rightful)) << forged.index();
+  }
+  EXPECT_EQ(heard(), as_another.size());
+  for (const Heard& heard : reception.heard) EXPECT_EQ(heard.from, kB);
+}
+
+TEST_F(PeerDoorTranscript, AMessageOnTheWrongChannelEndsTheConnection) {
+  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  say(control, get(5));
+  EXPECT_FALSE(is_open(control));
+  const ConnectionId requests = greeted();
+  say(requests, message(Probe{1, {}}));
+  EXPECT_FALSE(is_open(requests));
+  EXPECT_EQ(heard(), 0U);
+}
+
+// I14
+TEST_F(PeerDoorTranscript, AnUnknownTypeOrASecondGreetingEndsThatConnectionOnly) {
+  const ConnectionId other = greeted(kB);
+  std::string unknown;
+  FrameWriter(unknown, static_cast<FrameType>(99), 0, 0).finish();
+  for (const std::string& bytes : {unknown, hello(), std::string("GET / HTTP/1.1\r\n")}) {
+    const ConnectionId connection = greeted();
+    say(connection, bytes);
+    EXPECT_FALSE(is_open(connection));
+  }
+  EXPECT_TRUE(is_open(other));
+}
+
+// ---- what is large
+
+TEST_F(PeerDoorTranscript, ALargeMessageArrivesInParts) {
+  const auto record = std::make_shared<const std::string>(size_t{40} << 20, 'r');
+  const ConnectionId connection = greeted();
+  say(connection, message(ReplicaPut{5, {}, "b", "k", record, {}, {}, true, clock.now()}) + get(6));
+  ASSERT_EQ(heard(), 2U);
+  EXPECT_EQ(*std::get<ReplicaPut>(reception.heard[0].message).record, *record);
+}
+
+TEST_F(PeerDoorTranscript, PartsThatNeverEndAreBounded) {
+  std::string part;
+  FrameWriter frame(part, FrameType::kPeerValues, 0, 0);
+  frame.begin_values();
+  part.append(size_t{16} << 20, 'p');
+  frame.finish();
+  // Each within its bound, and all together within theirs.
+  const ConnectionId one = greeted(NodeId{100});
+  for (int i = 0; i < 5; ++i) say(one, part);
+  EXPECT_TRUE(is_open(one));
+  say(one, part);
+  EXPECT_FALSE(is_open(one));
+
+  std::vector<ConnectionId> connections;
+  for (uint64_t node = 1; node <= 4; ++node) {
+    connections.push_back(greeted(NodeId{node}));
+    for (int i = 0; i < 5; ++i) say(connections.back(), part);
+  }
+  EXPECT_EQ(
+      std::count_if(connections.begin(), connections.end(), [&](ConnectionId id) { return is_open(id); }), 3);
+}
+
+// ---- faults
+
+TEST_F(PeerDoorTranscript, OfADroppedNodeNothingIsHeardAndItsConnectionsStay) {
+  const ConnectionId connection = greeted();
+  faults.drop(kA);
+  say(connection, get(5));
+  EXPECT_EQ(heard(), 0U);
+  EXPECT_TRUE(is_open(connection));
+  faults.heal();
+  say(connection, get(6));
+  EXPECT_EQ(heard(), 1U);
+}
+
+TEST_F(PeerDoorTranscript, GreetingsOfADroppedNodeAreMetWithSilence) {
+  faults.drop(kA);
+  const ConnectionId connection = greeted();
+  std::string join;
+  JoinRequest request = sample_join();
+  request.node = kA;
+  codec.encode(request, join);
+  const ConnectionId joining = accept();
+  say(joining, join);
+  for (const ConnectionId silent : {connection, joining}) {
+    EXPECT_TRUE(is_open(silent));
+    EXPECT_FALSE(answer(silent).has_value());
+  }
+  EXPECT_TRUE(reception.hellos.empty());
+  EXPECT_TRUE(reception.joins.empty());
+  EXPECT_TRUE(is_open(greeted(kB)));
+  pass(seconds(10));
+  EXPECT_FALSE(is_open(connection));
+}
+
+TEST_F(PeerDoorTranscript, AJudgementOfANodeThatIsDroppedMeanwhileIsNotSent) {
+  reception.welcomes_at_once = false;
+  const ConnectionId connection = greeted();
+  faults.drop(kA);
+  reception.answers.at(0)(sample_welcome());
+  EXPECT_FALSE(answer(connection).has_value());
+}
+
+TEST_F(PeerDoorTranscript, CloseAllEndsWhoIsGreetedAndWhoIsJudged) {
+  const ConnectionId first = greeted(kA);
+  reception.welcomes_at_once = false;
+  const ConnectionId second = greeted(kB);
+  door->close_all();
+  EXPECT_FALSE(is_open(first));
+  EXPECT_FALSE(is_open(second));
+  reception.answers.at(1)(sample_welcome());
+  EXPECT_FALSE(answer(second).has_value());
+}
+
+}  // namespace
+}  // namespace ringkv
