@@ -122,7 +122,7 @@ Setting optional_count_setting(SettingWords words, std::optional<uint32_t> Optio
       });
 }
 
-Setting switch_setting(std::string name, std::string help, std::function<bool&(Settings&)> field) {
+Setting switch_setting(std::string name, std::string help, const std::function<bool&(Settings&)>& field) {
   return setting(
       {std::move(name), "", std::move(help)}, Kind::kSwitch,
       [field](Settings& settings, const std::string& text) { return take(switch_of(text), field(settings)); },
@@ -132,7 +132,7 @@ Setting switch_setting(std::string name, std::string help, std::function<bool&(S
       });
 }
 
-Setting choice_setting(Choice choice) {
+Setting choice_setting(const Choice& choice) {
   SettingWords words{choice.name, joined(choice.names, '|'), choice.help};
   return setting(
       std::move(words), Kind::kText,

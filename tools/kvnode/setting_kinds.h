@@ -24,7 +24,7 @@ Setting duration_setting(SettingWords words, std::chrono::milliseconds Options::
 Setting addresses_setting(SettingWords words, std::vector<std::string> Options::*field);  // HOST:PORT[,…]
 // One that was never given differs from any that was.
 Setting optional_count_setting(SettingWords words, std::optional<uint32_t> Options::*field);
-Setting switch_setting(std::string name, std::string help, std::function<bool&(Settings&)> field);
+Setting switch_setting(std::string name, std::string help, const std::function<bool&(Settings&)>& field);
 
 // One of `names`; the value name in --help is all of them. `get` and `set` go by position; nothing: not
 // given.
@@ -35,6 +35,6 @@ struct Choice {
   std::function<std::optional<size_t>(const Settings&)> get;
   std::function<void(Settings&, size_t)> set;
 };
-Setting choice_setting(Choice choice);
+Setting choice_setting(const Choice& choice);
 
 }  // namespace ringkv::tools
