@@ -42,7 +42,8 @@ PeerWelcome identity_of(const PeerHello& self) {
 Result<std::unique_ptr<ClusterMember>> ClusterMember::make(Environment& environment, Settings settings,
                                                            Life& life, PeerLinks& links,
                                                            Callbacks callbacks) {
-  PeerBook book(identity_of(settings.self));
+  PeerBook book(identity_of(settings.self),
+                {.protocol = settings.self.protocol, .format = settings.self.format});
   if (Status status = book.load(settings.peers_record); !status.ok()) return status;
   // The register asks the book, which moves into the member: through a pointer that is set afterwards.
   auto member_or_none = std::make_shared<ClusterMember*>(nullptr);
