@@ -178,25 +178,46 @@ PeerWelcome ClusterMember::welcome_for(NodeId node) const {
 }
 
 void ClusterMember::start(std::function<void(Status)> greeted) {
-  greeting_ = Greeting{std::move(greeted), environment_.clock.now() + kGreetWithin, {}};
-  for (const NodeId node : others()) greeting_->waiting[node] = true;
-  // A seed may know where the others are now, when all that this disk remembers has moved.
+  const std::vector<NodeId> all = others();
+  greeting_ = Greeting{.done = std::move(greeted),
+                       .until = environment_.clock.now() + kGreetWithin,
+                       .waiting = {all.begin(), all.end()},
+                       .seeds_waiting = settings_.seeds.size()};
   for (const Address& seed : settings_.seeds) {
     links_.identify(seed, {}, kGreetWithin, [this, alive = alive_, seed](const Result<PeerWelcome>& found) {
-      if (!*alive || !found.ok() || found->node == settings_.self.node) return;
-      if (ring().description().find_member(found->node) == nullptr) return;
-      if (gossip_->find(found->node) == nullptr) links_.set_address(found->node, seed);
-      links_.greet(found->node);
+      if (*alive) on_seed(seed, found);
     });
   }
-  for (const NodeId node : others()) links_.greet(node);
-  if (others().empty()) end_greeting({});
+  for (const NodeId node : all) links_.greet(node);
+  look_at_greeting();
+}
+
+// A seed may know where the others are now, when all that this disk remembers has moved; and it shows when
+// this directory has been pointed at another cluster.
+void ClusterMember::on_seed(const Address& seed, const Result<PeerWelcome>& found) {
+  if (greeting_) --greeting_->seeds_waiting;
+  if (found.ok() && found->cluster && found->cluster != settings_.self.cluster) {
+    return end_greeting(
+        forbidden(cat(settings_.self.name, " is a member of cluster ", hex(settings_.self.cluster.value),
+                      ", and ", found->name, " at ", seed, " of cluster ", hex(found->cluster.value),
+                      ": --join with its own members, or start an empty directory")));
+  }
+  if (found.ok() && found->node != settings_.self.node &&
+      ring().description().find_member(found->node) != nullptr) {
+    if (gossip_->find(found->node) == nullptr) links_.set_address(found->node, seed);
+    links_.greet(found->node);
+  }
+  look_at_greeting();
 }
 
 void ClusterMember::finish_greeting(NodeId node) {
   if (!greeting_) return;
   greeting_->waiting.erase(node);
-  if (greeting_->waiting.empty()) end_greeting({});
+  look_at_greeting();
+}
+
+void ClusterMember::look_at_greeting() {
+  if (greeting_ && greeting_->waiting.empty() && greeting_->seeds_waiting == 0) end_greeting({});
 }
 
 void ClusterMember::end_greeting(Status status) {

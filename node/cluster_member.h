@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,7 +78,8 @@ class ClusterMember {
   struct Greeting {
     std::function<void(Status)> done;
     Time until;
-    std::map<NodeId, bool> waiting;
+    std::set<NodeId> waiting;  // members that have neither welcomed nor failed to
+    size_t seeds_waiting = 0;  // seeds that haven't said who they are
   };
 
   ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links, PeerBook book,
@@ -95,7 +96,9 @@ class ClusterMember {
   void take_outcome();
   void update_view();
   void update_own_state(Time now);
+  void on_seed(const Address& seed, const Result<PeerWelcome>& found);
   void finish_greeting(NodeId node);
+  void look_at_greeting();
   void end_greeting(Status status);
 
   template <class Call>

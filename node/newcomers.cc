@@ -123,15 +123,15 @@ void Newcomers::take_place(const JoinRequest& request, const ringkv::Member& mem
                          ": the newcomer at ", request.peer_address,
                          " needs another name, or that node must be stopped first"));
   };
-  if (member.rack != request.rack || member.weight != request.weight) {
-    return answer(refusal(
-        invalid_argument(cat("member ", member.name, " is in rack ", member.rack, " with weight ",
-                             member.weight, ", and the newcomer that would take its place says rack ",
-                             request.rack, " and weight ", request.weight, ": start it with the member's"))));
-  }
   const auto ask = [this, alive = alive_, request, answer, is_up, member](const Result<PeerWelcome>& found) {
     if (!*alive) return;
     if (found.ok() && found->node == member.node) return answer(refusal(is_up("is up")));
+    if (member.rack != request.rack || member.weight != request.weight) {
+      return answer(refusal(invalid_argument(
+          cat("member ", member.name, " is in rack ", member.rack, " with weight ", member.weight,
+              ", and the newcomer that would take its place says rack ", request.rack, " and weight ",
+              request.weight, ": start it with the member's"))));
+    }
     if (member_.health(member.node) != Health::kDown) {
       return answer(refusal(unavailable(cat(
           "the name ", member.name, " belongs to a member that doesn't answer but isn't known to be down ",

@@ -43,6 +43,7 @@ node_start() {
   if grep -q '^ready ' "$folder/out"; then return 0; fi
   echo "the node in $folder doesn't serve; its last lines:" >&2
   tail -q -n 5 "$folder/log" "$folder/err" >&2 2>/dev/null || true
+  is_gone "$pid" && rm -f "$folder/pid"
   return 1
 }
 
