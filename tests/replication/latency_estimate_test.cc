@@ -1,0 +1,34 @@
+#include "replication/latency_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace ringkv {
+namespace {
+
+constexpr auto kMillisecond = std::chrono::milliseconds(1);
+
+TEST(LatencyEstimate, RestsWhereOneInTwentyLiesAbove) {
+  SeededRandom random(1);
+  LatencyEstimate estimate;
+  for (int i = 0; i < 20'000; ++i) estimate.add(Duration(1 + random.below(10'000)));
+  EXPECT_NEAR(static_cast<double>(estimate.p95().count()), 9'500, 700);
+}
+
+TEST(LatencyEstimate, FollowsANodeThatBecomesSlow) {
+  LatencyEstimate estimate;
+  for (int i = 0; i < 1000; ++i) estimate.add(kMillisecond);
+  for (int i = 0; i < 40; ++i) estimate.add(20 * kMillisecond);
+  EXPECT_GT(estimate.p95(), 15 * kMillisecond);
+}
+
+TEST(LatencyEstimate, OneSlowAnswerDoesNotMoveItFar) {
+  LatencyEstimate estimate;
+  for (int i = 0; i < 1000; ++i) estimate.add(kMillisecond);
+  estimate.add(std::chrono::seconds(5));
+  EXPECT_LT(estimate.p95(), 2 * kMillisecond);
+}
+
+}  // namespace
+}  // namespace ringkv
