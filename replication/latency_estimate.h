@@ -18,7 +18,7 @@ class LatencyEstimate {
       return;
     }
     const double step = std::max(p95_us_ / 200, 1.0);
-    p95_us_ = us > p95_us_ ? std::min(us, p95_us_ + 19 * step) : std::max(us, p95_us_ - step);
+    p95_us_ = us > p95_us_ ? p95_us_ + 19 * step : std::max(1.0, p95_us_ - step);
   }
 
   Duration p95() const { return Duration(static_cast<Duration::rep>(p95_us_)); }

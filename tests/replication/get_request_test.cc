@@ -2,59 +2,209 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/replication/peer_fixture.h"
+
 namespace ringkv {
 namespace {
 
 constexpr NodeId kA{1};
 constexpr NodeId kB{2};
 constexpr NodeId kC{3};
+constexpr Time kNow{std::chrono::seconds(100)};
+constexpr Duration kLongest = std::chrono::hours(1);
 
-GetRequest get_from(std::vector<NodeId> owners, uint32_t read_quorum,
-                    Conflict conflict = Conflict::kSiblings) {
-  return GetRequest({1, 1}, {.owners = std::move(owners), .read_quorum = read_quorum, .conflict = conflict},
-                    Time());
+using Progress = GetRequest::Progress;
+using Confirmation = GetRequest::Confirmation;
+
+// What a get sees of a ring in which all can be reached.
+class GetRequestTest : public testing::Test {
+ protected:
+  GetRequestTest() : ring_(PeerFixture::one_member()), view_(NodeId{9}, ring_, &token_of) {}
+
+  static GetRequest get_from(std::vector<NodeId> owners, uint32_t read_quorum, uint32_t holders = 0,
+                             Conflict conflict = Conflict::kSiblings) {
+    return GetRequest({1, 1}, {.key = "k", .conflict = conflict},
+                      {.owners = std::move(owners), .read_quorum = read_quorum, .holders = holders}, kNow);
+  }
+
+  static Record record_by(NodeId node, uint64_t counter) {
+    const Actor actor{node, Boot{1}};
+    Record record;
+    record.context.vector.raise(actor, counter);
+    record.context.highest_time = counter;
+    record.versions = {{.dot = {actor, counter}, .time = counter, .value = std::to_string(counter)}};
+    return record;
+  }
+  ReplicaGetReply whole(NodeId replica, const Record& record) const {
+    ReplicaGetReply reply{.replica = replica};
+    reply.record = record;
+    reply.hash = view_.hasher().hash({}, record);
+    return reply;
+  }
+  ReplicaGetReply digest(NodeId replica, const Record& record) const {
+    ReplicaGetReply reply = whole(replica, record);
+    reply.record.versions.clear();
+    reply.digest = true;
+    return reply;
+  }
+  static ReplicaGetReply failed(NodeId replica, Status why) {
+    ReplicaGetReply reply{.replica = replica};
+    reply.status = std::move(why);
+    return reply;
+  }
+  std::string asked(GetRequest& get, Time now = kNow) {
+    std::string text;
+    for (const GetRequest::Ask& ask : get.next_asks(view_, now)) {
+      text += static_cast<char>('A' + ask.node.value - 1);
+      text += ask.digest ? "d " : "w ";
+    }
+    return text;
+  }
+
+  const Record record_ = record_by(kA, 7);
+  Ring ring_;
+  RingView view_;
+};
+
+TEST_F(GetRequestTest, AsksAsManyAsItNeedsOneOfThemForTheRecord) {
+  GetRequest get = get_from({kA, kB, kC}, 1, 2);
+  EXPECT_EQ(asked(get), "Aw Bd ");
+  EXPECT_EQ(asked(get), "");
 }
 
-ReplicaGetReply reply(NodeId replica, uint64_t counter, const std::string& value) {
-  const Actor actor{replica, Boot{1}};
-  Record record;
-  record.context.vector.raise(actor, counter);
-  record.context.highest_time = counter;
-  record.versions = {{.dot = {actor, counter}, .time = counter, .value = value}};
-  return {.replica = replica, .record = record};
+TEST_F(GetRequestTest, AnEqualDigestIsAnAnswer) {
+  GetRequest get = get_from({kA, kB, kC}, 2, 2);
+  asked(get);
+  get.on_reply(digest(kB, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits) << "a digest alone is none";
+  get.on_reply(whole(kA, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.record(), record_);
+  EXPECT_TRUE(get.next_repairs(view_).empty());
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 
-TEST(GetRequest, IsDecidedOnceReadQuorumAnswered) {
-  GetRequest get = get_from({kA, kB, kC}, 2);
-  get.on_reply(reply(kA, 1, "a"));
-  EXPECT_FALSE(get.decided());
-  get.on_reply(reply(kB, 1, "b"));
-  EXPECT_TRUE(get.succeeded());
+TEST_F(GetRequestTest, EqualDigestsMayKnowMoreContext) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  ReplicaGetReply reply = digest(kB, record_);
+  reply.record.context.vector.raise({kC, Boot{1}}, 3);
+  get.on_reply(std::move(reply), kNow);
+  get.on_reply(whole(kA, record_), kNow);
+  get.progress(view_, kNow);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.record().context.vector.counter_of({kC, Boot{1}}), 3U);
 }
 
-TEST(GetRequest, MergesWhatTheReplicasHold) {
-  GetRequest get = get_from({kA, kB}, 2);
-  get.on_reply(reply(kA, 1, "a"));
-  get.on_reply(reply(kB, 2, "b"));
+TEST_F(GetRequestTest, ADifferentDigestHasItsRecordFetchedAndItsOwnersRepaired) {
+  GetRequest get = get_from({kA, kB, kC}, 2, 2);
+  asked(get);
+  const Record other = record_by(kB, 8);
+  get.on_reply(whole(kA, record_), kNow);
+  get.on_reply(digest(kB, other), kNow);
+  EXPECT_EQ(asked(get), "Bw ");
+  get.on_reply(whole(kB, other), kNow);
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
   EXPECT_EQ(get.record().versions.size(), 2U);
+  EXPECT_EQ(get.hash(), view_.hasher().hash({}, get.record()));
+  EXPECT_EQ(get.next_repairs(view_), (std::vector<NodeId>{kA, kB}));
+  get.on_repaired(kA, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kWaits);
+  get.on_repaired(kB, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 
-TEST(GetRequest, OfAnLwwBucketKeepsTheLatest) {
-  GetRequest get = get_from({kA, kB}, 2, Conflict::kLastWriterWins);
-  get.on_reply(reply(kB, 2, "later"));
-  get.on_reply(reply(kA, 1, "earlier"));
+TEST_F(GetRequestTest, OneRecordOfEachDigestIsFetched) {
+  GetRequest get = get_from({kA, kB, kC}, 3, 3);
+  asked(get);
+  const Record other = record_by(kB, 8);
+  get.on_reply(digest(kB, other), kNow);
+  get.on_reply(digest(kC, other), kNow);
+  EXPECT_EQ(asked(get), "") << "the record that is on its way may be theirs";
+  get.on_reply(whole(kA, record_), kNow);
+  EXPECT_EQ(asked(get), "Bw ");
+}
+
+TEST_F(GetRequestTest, OfAnLwwBucketKeepsTheLatest) {
+  GetRequest get = get_from({kA, kB}, 2, 2, Conflict::kLastWriterWins);
+  asked(get);
+  get.on_reply(whole(kA, record_by(kA, 7)), kNow);
+  get.on_reply(whole(kB, record_by(kB, 8)), kNow);
+  get.progress(view_, kNow);
+  get.resolve(view_.hasher());
   ASSERT_EQ(get.record().versions.size(), 1U);
-  EXPECT_EQ(get.record().versions[0].value, "later");
+  EXPECT_EQ(get.record().versions[0].value, "8");
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kA});
 }
 
-TEST(GetRequest, FailsOnceTooFewCanAnswer) {
-  GetRequest get = get_from({kA, kB, kC}, 2);
-  get.on_reply({.replica = kA, .status = corruption("table"), .record = {}});
-  EXPECT_FALSE(get.decided());
-  get.on_reply({.replica = kB, .status = unavailable("down"), .record = {}});
-  EXPECT_TRUE(get.decided());
-  EXPECT_FALSE(get.succeeded());
-  EXPECT_EQ(get.failure().code(), StatusCode::kUnavailable);
+TEST_F(GetRequestTest, AFailureIsMadeUpForByTheNextOwner) {
+  GetRequest get = get_from({kA, kB, kC}, 2, 2);
+  asked(get);
+  get.on_reply(failed(kA, corruption("table 7")), kNow);
+  EXPECT_EQ(asked(get), "Cw ");
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+  get.on_reply(failed(kB, unavailable("isn't whole yet")), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kImpossible);
+}
+
+TEST_F(GetRequestTest, WhatAllFailedWithAlikeIsItsFailure) {
+  GetRequest get = get_from({kA}, 1);
+  asked(get);
+  get.on_reply(failed(kA, corruption("table 7")), kNow);
+  EXPECT_EQ(get.failure(view_, "can't be read").code(), StatusCode::kCorruption);
+
+  GetRequest mixed = get_from({kA, kB}, 2);
+  asked(mixed);
+  mixed.on_reply(failed(kA, corruption("table 7")), kNow);
+  EXPECT_EQ(mixed.failure(view_, "can't be read").code(), StatusCode::kUnavailable);
+}
+
+TEST_F(GetRequestTest, ALateOwnerIsJoinedByAnotherAndStillCountsWhenItAnswers) {
+  GetRequest get = get_from({kA, kB, kC}, 2, 2);
+  asked(get);
+  get.on_reply(digest(kB, record_), kNow);
+  EXPECT_FALSE(get.mark_late(kNow, [](NodeId) { return kLongest; }));
+  EXPECT_TRUE(get.mark_late(kNow, [](NodeId) { return Duration(0); }));
+  EXPECT_EQ(asked(get), "Bw Cd ") << "the record elsewhere, and somebody in place of the late one";
+  get.on_reply(whole(kA, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kResolved);
+}
+
+TEST_F(GetRequestTest, WaitsForConfirmationOnlySoLong) {
+  GetRequest get = get_from({kA, kB, kC}, 1, 2);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+  const Time later = kNow + GetRequest::kConfirmationPatience;
+  EXPECT_EQ(get.next_alarm(view_, [](NodeId) { return kLongest; }), later);
+  EXPECT_EQ(get.progress(view_, later), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.confirmation(view_, later), Confirmation::kUnconfirmed);
+}
+
+TEST_F(GetRequestTest, AReplyThatComesTwiceCountsOnce) {
+  GetRequest get = get_from({kA, kB}, 2);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);
+  get.on_reply(whole(kA, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+}
+
+TEST_F(GetRequestTest, ANodeThatWasNotAskedDoesNotCount) {
+  GetRequest get = get_from({kA, kB}, 1);
+  asked(get);
+  get.on_reply(whole(kC, record_), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+}
+
+TEST_F(GetRequestTest, ALatencyIsThatOfAReplyThatWasWaitedFor) {
+  GetRequest get = get_from({kA, kB}, 1);
+  asked(get);
+  EXPECT_EQ(get.on_reply(whole(kA, record_), kNow + std::chrono::milliseconds(3)),
+            std::chrono::milliseconds(3));
+  EXPECT_EQ(get.on_reply(whole(kA, record_), kNow + std::chrono::milliseconds(4)), std::nullopt);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(OperationTable, KnowsWhatIsUnderWayAndWhatWasDecided) {
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kUnderWay);
   EXPECT_TRUE(table.find(kFirst)->synced);
 
-  table.decide(kFirst, OperationTable::Outcome::kApplied);
+  table.decide(kFirst, OperationTable::Outcome::kApplied, 0);
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kApplied);
 }
 
@@ -67,6 +67,16 @@ TEST(OperationTable, AForgottenTrysExpiryLeavesTheNextTryAlone) {
   table.tick(kDeadline + std::chrono::seconds(60));
   ASSERT_NE(table.find(kFirst), nullptr);
   EXPECT_EQ(table.find(kFirst)->request, 2U);
+}
+
+TEST(OperationTable, RemembersWhoAcknowledgedUntilTheListsChange) {
+  const std::vector<NodeId> owners = {NodeId{7}, NodeId{8}, NodeId{9}};
+  OperationTable table;
+  table.begin({1, 1}, {.request = 1}, Time());
+  table.decide({1, 1}, OperationTable::Outcome::kApplied, bits_of(owners, {NodeId{9}, NodeId{7}}));
+  EXPECT_EQ(chosen_by(table.find({1, 1})->acknowledged, owners), (std::vector<NodeId>{NodeId{7}, NodeId{9}}));
+  table.forget_who_acknowledged();
+  EXPECT_TRUE(chosen_by(table.find({1, 1})->acknowledged, owners).empty());
 }
 
 }  // namespace

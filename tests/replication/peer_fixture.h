@@ -10,6 +10,7 @@
 
 #include "replication/coordinator.h"
 #include "replication/replica.h"
+#include "tests/replication/dispatch.h"
 #include "tests/storage/store_fixture.h"
 
 namespace ringkv {
@@ -38,7 +39,8 @@ class PeerFixture {
     replica.reset();
     if (store_is_open) fixture.kill();
     store_is_open = true;
-    replica = std::make_unique<Replica>(kSelf, *fixture.store);
+    replica = std::make_unique<Replica>(
+        Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}}, *fixture.store);
     coordinator = std::make_unique<Coordinator>(
         Coordinator::Settings{.self = kSelf, .boot = fixture.store->actor().boot, .requests_max = 100}, ring);
     waiting.clear();
@@ -73,13 +75,10 @@ class PeerFixture {
 
   void deliver(Message message) {
     MessageOutbox outbox;
-    if (auto* stamp = std::get_if<StampPut>(&message)) replica->on(std::move(*stamp), now, wall_now, outbox);
-    if (auto* ack = std::get_if<StampPutAck>(&message)) coordinator->on(*ack, now, outbox);
-    if (auto* get = std::get_if<ReplicaGet>(&message)) replica->on(std::move(*get), now, outbox);
-    if (auto* reply = std::get_if<ReplicaGetReply>(&message))
-      coordinator->on(std::move(*reply), now, wall_now, outbox);
-    if (auto* answer = std::get_if<ClientAnswer>(&message)) answers.push_back(std::move(*answer));
-    if (auto* read = std::get_if<ReadRecord>(&message)) reads.push_back(std::move(*read));
+    if (!dispatch(kSelf, message, {now, wall_now}, *replica, *coordinator, outbox)) {
+      if (auto* answer = std::get_if<ClientAnswer>(&message)) answers.push_back(std::move(*answer));
+      if (auto* read = std::get_if<ReadRecord>(&message)) reads.push_back(std::move(*read));
+    }
     carry(outbox);
   }
 

@@ -14,13 +14,13 @@ inline constexpr uint32_t kTestPartitions = 16;
 
 class StoreFixture {
  public:
-  StoreFixture() { open(); }
+  explicit StoreFixture(NodeId node = NodeId{1}) : node_(node) { open(); }
 
   // Another life on the same disk.
   void open() {
     store.reset();
     engine = std::make_unique<MemoryEngine>(disk);
-    Result<RecoveredStore> recovered = recover_store(*engine, kTestPartitions, {NodeId{1}, Boot{++boots}});
+    Result<RecoveredStore> recovered = recover_store(*engine, kTestPartitions, {node_, Boot{node_.value * 1000 + ++boots}});
     store = std::make_unique<RecordStore>(
         *engine, std::move(*recovered),
         RecordStore::Settings{.secret = std::string(32, 's'), .cache_bytes = 1 << 16});
@@ -72,6 +72,9 @@ class StoreFixture {
   std::unique_ptr<MemoryEngine> engine;
   std::unique_ptr<RecordStore> store;
   uint64_t boots = 0;
+
+ private:
+  const NodeId node_;
 };
 
 }  // namespace ringkv
