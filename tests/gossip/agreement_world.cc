@@ -62,15 +62,17 @@ ToyRing ToyRing::decode(std::string_view bytes) {
 AgreementWorld::AgreementWorld(uint64_t seed, AgreementCoverage& coverage)
     : random_(seed), coverage_(coverage) {
   // Some histories have little of this and much of that: so each fault is also met alone.
-  const auto draw = [this](uint64_t max) { return random_.one_in(3) ? 0 : random_.below(max + 1); };
-  rates_ = {.crash = draw(20),
+  const auto draw = [this](uint64_t max) { return random_.one_in(2) ? 0 : random_.below(max + 1); };
+  rates_ = {.crash = draw(40),
             .wipe = draw(10),
             .copy = draw(10),
-            .propose = 10 + random_.below(60),
+            .propose = 3 + random_.below(50),
             .lose = draw(20),
             .repeat = draw(20)};
   ToyRing ring;
-  for (uint64_t i = 1; i <= 1 + seed % 7; ++i) ring.seats.push_back({{i}, {10 + i}});
+  // Small rings go wrong soonest.
+  const uint64_t voters = random_.one_in(2) ? 3 : 1 + random_.below(7);
+  for (uint64_t i = 1; i <= voters; ++i) ring.seats.push_back({{i}, {10 + i}});
   const std::string bytes = ring.encode();
   chosen_[ring.epoch] = bytes;
   for (const Electorate::Seat& seat : ring.seats) start(seat.node, {seat.disk, bytes, ""});
@@ -93,7 +95,8 @@ void AgreementWorld::step() {
   if (life == nullptr || falls_to(20)) {
     restart_one();
   } else if (falls_to(rates_.crash)) {
-    stop(random_.below(lives_.size()));
+    stop(most_to_lose());
+    if (random_.one_in(2)) restart_one();
   } else if (falls_to(rates_.wipe)) {
     wipe_one();
   } else if (falls_to(rates_.copy)) {
@@ -137,10 +140,16 @@ void AgreementWorld::start(NodeId node, Disk disk) {
   lives_.push_back(std::move(life));
 }
 
+size_t AgreementWorld::most_to_lose() {
+  const size_t one = random_.below(lives_.size());
+  const size_t other = random_.below(lives_.size());
+  return lives_[one]->unsynced.size() > lives_[other]->unsynced.size() ? one : other;
+}
+
 // kill -9, or the power: of what wasn't synced some beginning may have reached the disk.
 void AgreementWorld::stop(size_t index) {
   Life& life = *lives_[index];
-  size_t survive = random_.below(life.unsynced.size() + 1);
+  size_t survive = random_.one_in(2) ? 0 : random_.below(life.unsynced.size() + 1);
   for (const Effect& effect : life.unsynced) {
     const auto* record = std::get_if<MetaRecord>(&effect);
     if (record == nullptr) continue;
@@ -180,7 +189,8 @@ void AgreementWorld::wipe_one() {
 // can't be reached; everybody takes the new life. The old one comes back and knows nothing of it.
 void AgreementWorld::copy_one() {
   Life* life = pick();
-  if (life == nullptr || life->replaced) return;
+  if (!life->agreement->proposing()) life = pick();
+  if (life->replaced) return;
   life->replaced = true;
   over_.insert(life->boot);
   const NodeId node = life->node;
@@ -211,7 +221,8 @@ ToyRing AgreementWorld::next_ring(const Life& life) {
 void AgreementWorld::propose(Life& life) {
   std::string description = next_ring(life).encode();
   GossipOutbox outbox;
-  const Duration patience = milliseconds(peace_ ? 20'000 : 50 + random_.below(3000));
+  const Duration patience =
+      milliseconds(peace_ ? 3'600'000 : 20 + random_.below(random_.one_in(2) ? 200 : 3000));
   const Status status = life.agreement->propose(description, now_, now_ + patience, outbox);
   if (!status.ok()) return;
   life.proposed = std::move(description);
@@ -310,6 +321,7 @@ void AgreementWorld::take_outcome(Life& life) {
   if (!outcome->status.ok()) {
     const bool overtaken = life.ring.epoch >= outcome->epoch;
     ++(overtaken ? coverage_.overtaken : coverage_.timed_out);
+    if (random_.one_in(3)) propose(life);
     return;
   }
   if (!life.replaced) check(outcome->epoch, outcome->chosen);
@@ -381,6 +393,7 @@ bool AgreementWorld::can_get_on() const {
 void AgreementWorld::make_peace() {
   peace_ = true;
   const uint64_t before = chosen_.rbegin()->first;
+  coverage_.longest = std::max(coverage_.longest, before);
   if (!can_get_on()) return;
   std::erase_if(lives_, [](const auto& life) { return life->replaced; });
   while (!down_.empty()) restart_one();

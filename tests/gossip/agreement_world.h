@@ -39,7 +39,8 @@ struct AgreementCoverage {
   uint64_t votes_of_replaced = 0;    // that arrived from lives that a copy had replaced
   uint64_t ballots_of_replaced = 0;  // the same
   uint64_t joined = 0;
-  uint64_t got_on = 0;  // histories with a majority at their end
+  uint64_t longest = 0;  // the last epoch that a history came to before its end
+  uint64_t got_on = 0;   // histories with a majority at their end
 };
 
 class AgreementWorld {
@@ -86,6 +87,7 @@ class AgreementWorld {
 
   void step();
   void start(NodeId node, Disk disk);
+  size_t most_to_lose();
   void stop(size_t index);
   void restart_one();
   void wipe_one();
