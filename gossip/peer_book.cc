@@ -136,6 +136,7 @@ MetaRecord PeerBook::accept(const PeerHello& hello) {
 
 std::optional<MetaRecord> PeerBook::accept(const PeerWelcome& welcome, const Address& peer_address) {
   if (!welcome.node || !welcome.disk || !welcome.boot || welcome.node == self_.node) return std::nullopt;
+  if (self_.cluster && welcome.cluster != self_.cluster) return std::nullopt;
   if (peer_address.size() > kAddressBytesMax || is_over(welcome.node, welcome.boot)) return std::nullopt;
   const Entry* known = find(welcome.node);
   if (known == nullptr && entries_.size() >= kPeersMax) return std::nullopt;

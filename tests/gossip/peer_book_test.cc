@@ -309,10 +309,13 @@ TEST(PeerBook, BelievesNoOtherLifeAtAnotherAddressBeforeItGreets) {
   EXPECT_EQ(fixture.book.find(kOther)->peer_address, "10.0.0.9:7402");
 }
 
-TEST(PeerBook, LearnsNothingFromItsOwnWelcomeOrFromNobodys) {
+TEST(PeerBook, LearnsNothingFromItselfNobodyOrAnotherCluster) {
   Fixture fixture;
   EXPECT_FALSE(fixture.book.accept(kOwn, "10.0.0.1:7402").has_value());
   EXPECT_FALSE(fixture.book.accept(PeerWelcome(), "10.0.0.1:7402").has_value());
+  PeerWelcome foreign = welcome_of_other();
+  foreign.cluster = ClusterId{0xC2};
+  EXPECT_FALSE(fixture.book.accept(foreign, "10.0.0.2:7402").has_value());
   EXPECT_FALSE(fixture.book.accept(welcome_of_other(), std::string(kAddressBytesMax + 1, 'h')).has_value());
   EXPECT_TRUE(fixture.book.entries().empty());
 }

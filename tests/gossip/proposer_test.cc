@@ -74,15 +74,15 @@ TEST(Proposer, GoesOnWithTheDescriptionOfTheLatestBallotThatWasAccepted) {
   fixture.refuse_first_for(ballot(6, kC));
   fixture.known[{4}] = boot_of({4});
 
-  Promise late = promise(kB, ballot(7));
-  late.accepted = ballot(5, kC);
-  late.value = "C's";
-  fixture.answer(late);
-  Promise early = promise(kC, ballot(7));
-  early.accepted = ballot(4, kB);
-  early.value = "B's";
-  fixture.answer(early);
-  fixture.answer(promise({4}, ballot(7)));
+  const auto answer_with = [&fixture](NodeId from, const Ballot& accepted, const std::string& value) {
+    Promise answer = promise(from, ballot(7));
+    answer.accepted = accepted;
+    answer.value = value;
+    fixture.answer(answer);
+  };
+  answer_with(kB, ballot(4, kB), "B's");
+  answer_with(kC, ballot(5, kC), "C's");
+  answer_with({4}, ballot(3, kB), "an older one of B");
   EXPECT_EQ(all<Accept>(fixture.outbox).at(0).value, "C's");
 }
 
