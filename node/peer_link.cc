@@ -87,7 +87,6 @@ Status PeerLink::send(const PeerMessage& message, const SenderRing& ring, Time n
     return codec.encode(message, ring, now, transport.output(connection()));
 
   Waiting waiting{now + delay, {}};
-  if (!waiting_.empty()) waiting.due = std::max(waiting.due, waiting_.back().due);
   Status encoded = codec.encode(message, ring, now, waiting.bytes);
   if (!encoded.ok()) return encoded;
   waiting_bytes_ += waiting.bytes.size();

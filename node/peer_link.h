@@ -17,8 +17,9 @@
 
 namespace ringkv {
 
-// A link that holds more than this takes no further message.
-inline constexpr size_t kLinkHeldBytesMax = size_t{32} << 20;
+// A link that holds more than this takes no further message. More than the largest, so that one of those
+// alone has nothing behind it dropped.
+inline constexpr size_t kLinkHeldBytesMax = size_t{96} << 20;
 inline constexpr size_t kLinkWaitingMessagesMax = 10'000;
 
 class PeerLink {
@@ -71,7 +72,7 @@ class PeerLink {
 
  private:
   struct Waiting {
-    Time due;  // not before, even when the connection stands
+    Time due;  // not before, even when the connection stands; nor before what is ahead of it
     std::string bytes;
   };
 

@@ -1,128 +1,11 @@
 #include "node/peer_door.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <cstring>
-#include <optional>
 
-#include "tests/node/fake_transport.h"
-#include "tests/node/peer_samples.h"
+#include "tests/node/peer_door_transcript.h"
 
 namespace ringkv {
 namespace {
-
-using std::chrono::seconds;
-
-constexpr NodeId kA{0xA1}, kB{0xA2};
-constexpr Boot kBoot{0xB1}, kLater{0xB9};
-constexpr SenderRing kRing{3, 17};
-
-struct Heard {
-  NodeId from;
-  SenderRing ring;
-  PeerMessage message;
-};
-
-// Judges greetings when the test says so, and remembers what it is told.
-class Reception final : public PeerReception {
- public:
-  void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) override {
-    hellos.push_back(hello);
-    answers.push_back(std::move(answer));
-    if (welcomes_at_once) answers.back()(sample_welcome());
-  }
-  void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) override {
-    joins.push_back(request);
-    join_answers.push_back(std::move(answer));
-  }
-  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) override {
-    heard.push_back({from, {lineage, epoch}, std::move(message)});
-    if (on_heard) on_heard();
-  }
-
-  bool welcomes_at_once = true;
-  std::vector<PeerHello> hellos;
-  std::vector<std::function<void(Result<PeerWelcome>)>> answers;
-  std::vector<JoinRequest> joins;
-  std::vector<std::function<void(JoinAnswer)>> join_answers;
-  std::vector<Heard> heard;
-  std::function<void()> on_heard;
-};
-
-class PeerDoorTranscript : public testing::Test {
- protected:
-  PeerDoorTranscript() { door.emplace(transport, clock, log, faults, reception); }
-
-  ConnectionId accept() {
-    transport.open[++transport.last] = {};
-    door->on_accepted(transport.last, Door::kPeer, "127.0.0.1:9");
-    return transport.last;
-  }
-  size_t say(ConnectionId connection, const std::string& bytes) { return door->on_bytes(connection, bytes); }
-  // Says it byte by byte, as a stream may bring it.
-  void say_slowly(ConnectionId connection, const std::string& bytes) {
-    std::string unread;
-    for (const char byte : bytes) {
-      unread.push_back(byte);
-      unread.erase(0, say(connection, unread));
-    }
-    EXPECT_TRUE(unread.empty());
-  }
-
-  std::string hello(NodeId node = kA, Boot boot = kBoot, PeerChannel channel = PeerChannel::kRequests) {
-    PeerHello hello = sample_hello();
-    hello.node = node;
-    hello.boot = boot;
-    hello.channel = channel;
-    std::string bytes;
-    codec.encode(hello, bytes);
-    return bytes;
-  }
-  std::string message(const PeerMessage& message) {
-    std::string bytes;
-    EXPECT_TRUE(codec.encode(message, kRing, clock.now(), bytes).ok());
-    return bytes;
-  }
-  std::string get(RequestNumber request) {
-    return message(ReplicaGet{request, {}, "b", "k", false, clock.now() + seconds(1)});
-  }
-  ConnectionId greeted(NodeId node = kA, Boot boot = kBoot, PeerChannel channel = PeerChannel::kRequests) {
-    const ConnectionId connection = accept();
-    say(connection, hello(node, boot, channel));
-    return connection;
-  }
-
-  // The frame that was sent over a connection, also over one that was closed behind it.
-  std::optional<Frame> answer(ConnectionId connection) {
-    const auto frame = read_frame(answers_ = transport.sent(connection), kFrameBytesMax);
-    EXPECT_TRUE(frame.ok());
-    return frame.ok() ? *frame : std::nullopt;
-  }
-  Status refusal(ConnectionId connection) {
-    const std::optional<Frame> frame = answer(connection);
-    if (!frame) return {};
-    EXPECT_EQ(frame->type, FrameType::kPeerRefused);
-    return codec.decode_welcome(*frame).status();
-  }
-  bool is_open(ConnectionId connection) const { return transport.open.contains(connection); }
-  size_t heard() const { return reception.heard.size(); }
-  void pass(Duration time) {
-    clock.advance(time);
-    door->on_tick(clock.now());
-  }
-
-  FakeClock clock;
-  FakeTransport transport;
-  NoLog log;
-  PeerFaults faults;
-  PeerCodec codec;
-  Reception reception;
-  std::optional<PeerDoor> door;
-
- private:
-  std::string answers_;  // that the frame lies in
-};
 
 // ---- greetings
 
@@ -139,7 +22,7 @@ TEST_F(PeerDoorTranscript, WhoIsWelcomeIsHeardAndNamed) {
 
   ASSERT_EQ(heard(), 2U);
   EXPECT_EQ(reception.heard[0].from, kA);
-  EXPECT_EQ(reception.heard[0].ring, kRing);
+  EXPECT_EQ(reception.heard[0].ring, kSenderRing);
   EXPECT_EQ(std::get<ReplicaGet>(reception.heard[0].message).request, 5U);
   EXPECT_EQ(std::get<ReplicaGet>(reception.heard[0].message).deadline, clock.now() + seconds(1));
   EXPECT_EQ(std::get<ReplicaGet>(reception.heard[1].message).request, 6U);
@@ -245,7 +128,7 @@ TEST_F(PeerDoorTranscript, FromStrangersOnlySmallFramesAreAwaited) {
 }
 
 TEST_F(PeerDoorTranscript, WhoOnlyAsksWhoIsThereIsAnsweredAndLetGo) {
-  const ConnectionId connection = greeted(kA, kBoot, PeerChannel::kIdentify);
+  const ConnectionId connection = greeted(kA, kFirstBoot, PeerChannel::kIdentify);
   EXPECT_EQ(answer(connection)->type, FrameType::kPeerWelcome);
   EXPECT_FALSE(is_open(connection));
 }
@@ -281,7 +164,7 @@ TEST_F(PeerDoorTranscript, AMalformedJoinIsRefused) {
 
 TEST_F(PeerDoorTranscript, ANewerConnectionOfTheSameLifeReplacesTheOlder) {
   const ConnectionId older = greeted();
-  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  const ConnectionId control = greeted(kA, kFirstBoot, PeerChannel::kControl);
   const ConnectionId newer = greeted();
   EXPECT_FALSE(is_open(older));
   EXPECT_TRUE(is_open(control));
@@ -319,11 +202,11 @@ TEST_F(PeerDoorTranscript, OfANodeAndChannelAtMostTwoConnectionsStand) {
 
 // I10: what an earlier life sends is never handed on.
 TEST_F(PeerDoorTranscript, AnEarlierLifeIsEndedAndTold) {
-  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
-  const ConnectionId requests = greeted(kA, kBoot);
-  const ConnectionId other = greeted(kB, kBoot);
+  const ConnectionId control = greeted(kA, kFirstBoot, PeerChannel::kControl);
+  const ConnectionId requests = greeted(kA, kFirstBoot);
+  const ConnectionId other = greeted(kB, kFirstBoot);
 
-  door->keep_only(kA, kLater);
+  door->keep_only(kA, kLaterBoot);
 
   EXPECT_FALSE(is_open(control));
   EXPECT_FALSE(is_open(requests));
@@ -333,9 +216,9 @@ TEST_F(PeerDoorTranscript, AnEarlierLifeIsEndedAndTold) {
 }
 
 TEST_F(PeerDoorTranscript, ALaterLifeThatIsWelcomedEndsTheEarlierOneOnBothChannels) {
-  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
-  const ConnectionId requests = greeted(kA, kBoot);
-  const ConnectionId later = greeted(kA, kLater);
+  const ConnectionId control = greeted(kA, kFirstBoot, PeerChannel::kControl);
+  const ConnectionId requests = greeted(kA, kFirstBoot);
+  const ConnectionId later = greeted(kA, kLaterBoot);
   EXPECT_FALSE(is_open(control));
   EXPECT_FALSE(is_open(requests));
   EXPECT_TRUE(is_open(later));
@@ -343,15 +226,15 @@ TEST_F(PeerDoorTranscript, ALaterLifeThatIsWelcomedEndsTheEarlierOneOnBothChanne
 
 TEST_F(PeerDoorTranscript, AMessageMayEndTheConnectionItCameOn) {
   const ConnectionId connection = greeted();
-  reception.on_heard = [&] { door->keep_only(kA, kLater); };
+  reception.on_heard = [&] { door->keep_only(kA, kLaterBoot); };
   say(connection, get(5) + get(6));
   EXPECT_EQ(heard(), 1U);
   EXPECT_FALSE(is_open(connection));
 }
 
 TEST_F(PeerDoorTranscript, WhoGreetedAsOneNodeSpeaksForNoOther) {
-  const Ballot ballot{1, kB, kBoot};
-  const Voter voter{kB, {}, kBoot};
+  const Ballot ballot{1, kB, kFirstBoot};
+  const Voter voter{kB, {}, kFirstBoot};
   const std::vector<PeerMessage> as_another = {Prepare{1, "", ballot},
                                                Promise{1, {}, voter, {}, {}, ""},
                                                Accept{1, "", ballot, ""},
@@ -362,10 +245,10 @@ TEST_F(PeerDoorTranscript, WhoGreetedAsOneNodeSpeaksForNoOther) {
   for (const PeerMessage& forged : as_another) {
     const PeerChannel channel =
         forged.index() < std::variant_size_v<GossipMessage> ? PeerChannel::kControl : PeerChannel::kRequests;
-    const ConnectionId connection = greeted(kA, kBoot, channel);
+    const ConnectionId connection = greeted(kA, kFirstBoot, channel);
     say(connection, message(forged));
     EXPECT_FALSE(is_open(connection)) << forged.index();
-    const ConnectionId rightful = greeted(kB, kBoot, channel);
+    const ConnectionId rightful = greeted(kB, kFirstBoot, channel);
     say(rightful, message(forged));
     EXPECT_TRUE(is_open(rightful)) << forged.index();
   }
@@ -374,7 +257,7 @@ TEST_F(PeerDoorTranscript, WhoGreetedAsOneNodeSpeaksForNoOther) {
 }
 
 TEST_F(PeerDoorTranscript, AMessageOnTheWrongChannelEndsTheConnection) {
-  const ConnectionId control = greeted(kA, kBoot, PeerChannel::kControl);
+  const ConnectionId control = greeted(kA, kFirstBoot, PeerChannel::kControl);
   say(control, get(5));
   EXPECT_FALSE(is_open(control));
   const ConnectionId requests = greeted();
@@ -394,90 +277,6 @@ TEST_F(PeerDoorTranscript, AnUnknownTypeOrASecondGreetingEndsThatConnectionOnly)
     EXPECT_FALSE(is_open(connection));
   }
   EXPECT_TRUE(is_open(other));
-}
-
-// ---- what is large
-
-TEST_F(PeerDoorTranscript, ALargeMessageArrivesInParts) {
-  const auto record = std::make_shared<const std::string>(size_t{40} << 20, 'r');
-  const ConnectionId connection = greeted();
-  say(connection, message(ReplicaPut{5, {}, "b", "k", record, {}, {}, true, clock.now()}) + get(6));
-  ASSERT_EQ(heard(), 2U);
-  EXPECT_EQ(*std::get<ReplicaPut>(reception.heard[0].message).record, *record);
-}
-
-TEST_F(PeerDoorTranscript, PartsThatNeverEndAreBounded) {
-  std::string part;
-  FrameWriter frame(part, FrameType::kPeerValues, 0, 0);
-  frame.begin_values();
-  part.append(size_t{16} << 20, 'p');
-  frame.finish();
-  // Each within its bound, and all together within theirs.
-  const ConnectionId one = greeted(NodeId{100});
-  for (int i = 0; i < 5; ++i) say(one, part);
-  EXPECT_TRUE(is_open(one));
-  say(one, part);
-  EXPECT_FALSE(is_open(one));
-
-  std::vector<ConnectionId> connections;
-  for (uint64_t node = 1; node <= 4; ++node) {
-    connections.push_back(greeted(NodeId{node}));
-    for (int i = 0; i < 5; ++i) say(connections.back(), part);
-  }
-  EXPECT_EQ(
-      std::count_if(connections.begin(), connections.end(), [&](ConnectionId id) { return is_open(id); }), 3);
-}
-
-// ---- faults
-
-TEST_F(PeerDoorTranscript, OfADroppedNodeNothingIsHeardAndItsConnectionsStay) {
-  const ConnectionId connection = greeted();
-  faults.drop(kA);
-  say(connection, get(5));
-  EXPECT_EQ(heard(), 0U);
-  EXPECT_TRUE(is_open(connection));
-  faults.heal();
-  say(connection, get(6));
-  EXPECT_EQ(heard(), 1U);
-}
-
-TEST_F(PeerDoorTranscript, GreetingsOfADroppedNodeAreMetWithSilence) {
-  faults.drop(kA);
-  const ConnectionId connection = greeted();
-  std::string join;
-  JoinRequest request = sample_join();
-  request.node = kA;
-  codec.encode(request, join);
-  const ConnectionId joining = accept();
-  say(joining, join);
-  for (const ConnectionId silent : {connection, joining}) {
-    EXPECT_TRUE(is_open(silent));
-    EXPECT_FALSE(answer(silent).has_value());
-  }
-  EXPECT_TRUE(reception.hellos.empty());
-  EXPECT_TRUE(reception.joins.empty());
-  EXPECT_TRUE(is_open(greeted(kB)));
-  pass(seconds(10));
-  EXPECT_FALSE(is_open(connection));
-}
-
-TEST_F(PeerDoorTranscript, AJudgementOfANodeThatIsDroppedMeanwhileIsNotSent) {
-  reception.welcomes_at_once = false;
-  const ConnectionId connection = greeted();
-  faults.drop(kA);
-  reception.answers.at(0)(sample_welcome());
-  EXPECT_FALSE(answer(connection).has_value());
-}
-
-TEST_F(PeerDoorTranscript, CloseAllEndsWhoIsGreetedAndWhoIsJudged) {
-  const ConnectionId first = greeted(kA);
-  reception.welcomes_at_once = false;
-  const ConnectionId second = greeted(kB);
-  door->close_all();
-  EXPECT_FALSE(is_open(first));
-  EXPECT_FALSE(is_open(second));
-  reception.answers.at(1)(sample_welcome());
-  EXPECT_FALSE(answer(second).has_value());
 }
 
 }  // namespace

@@ -1,140 +1,9 @@
 #include "node/peer_links.h"
 
-#include <gtest/gtest.h>
-
-#include <optional>
-
-#include "tests/node/fake_transport.h"
-#include "tests/node/peer_samples.h"
+#include "tests/node/peer_links_transcript.h"
 
 namespace ringkv {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-constexpr NodeId kSelf{0xA1}, kPeer{0xA2}, kOther{0xA3};
-constexpr Boot kBoot{0xB2};
-const Address kAddress = "n2:1";
-
-// Plays the other nodes against one node's links.
-class PeerLinksTranscript : public testing::Test {
- protected:
-  PeerLinksTranscript()
-      : links(transport, clock, random, log, faults,
-              {.hello =
-                   [] {
-                     PeerHello hello = sample_hello();
-                     hello.node = kSelf;
-                     return hello;
-                   },
-               .on_welcome =
-                   [this](const PeerWelcome& welcome, const Address& address) {
-                     welcomes.push_back({welcome.boot, address});
-                     return accept_welcome;
-                   },
-               .on_refused = [this](NodeId node, const Status& why) { refused.emplace_back(node, why); },
-               .on_unreachable =
-                   [this](NodeId node, const Status& why) {
-                     unreachable.emplace_back(node, why);
-                     if (when_unreachable) when_unreachable();
-                   },
-               .on_reachable = [this](NodeId node) { reachable.push_back(node); }}) {
-    links.set_address(kPeer, kAddress);
-  }
-
-  void pass(Duration time) {
-    for (const Time end = clock.now() + time; clock.now() < end;) {
-      clock.advance(milliseconds(10));
-      links.on_tick(clock.now());
-    }
-  }
-
-  void send(RequestNumber request, NodeId to = kPeer) {
-    links.send(to, ReplicaGet{request, {}, "b", "k", false, clock.now() + seconds(1)}, 3, 17);
-  }
-  void send_large(size_t bytes, NodeId to = kPeer) {
-    const auto record = std::make_shared<const std::string>(bytes, 'r');
-    links.send(to, ReplicaPut{1, {}, "b", "k", record, {}, {}, true, clock.now() + seconds(1)}, 3, 17);
-  }
-
-  PeerHello connected(ConnectionId connection) {
-    links.on_connected(connection);
-    const std::string bytes = std::exchange(transport.output(connection), {});
-    const auto frame = read_frame(bytes, kUnauthenticatedFrameBytesMax);
-    EXPECT_TRUE(frame.ok() && frame->has_value());
-    const Result<PeerHello> hello = codec.decode_hello(**frame);
-    EXPECT_TRUE(hello.ok());
-    return *hello;
-  }
-  void welcome(ConnectionId connection, NodeId as = kPeer, Boot boot = kBoot) {
-    connected(connection);
-    welcome_greeted(connection, as, boot);
-  }
-  void welcome_greeted(ConnectionId connection, NodeId as = kPeer, Boot boot = kBoot) {
-    PeerWelcome welcome = sample_welcome();
-    welcome.node = as;
-    welcome.boot = boot;
-    std::string bytes;
-    codec.encode(welcome, bytes);
-    links.on_bytes(connection, bytes);
-  }
-  void refuse(ConnectionId connection, const Status& why) {
-    std::string bytes;
-    codec.encode_refusal(why, bytes);
-    links.on_bytes(connection, bytes);
-  }
-  void lose(ConnectionId connection) {
-    transport.open.erase(connection);
-    links.on_closed(connection, unavailable("Connection reset by peer"));
-  }
-  // Attempts come within two seconds.
-  ConnectionId next_attempt() {
-    const ConnectionId last = transport.last;
-    for (int i = 0; i <= 200 && transport.last == last; ++i) pass(milliseconds(10));
-    EXPECT_GT(transport.last, last);
-    return transport.last;
-  }
-  // The requests link stands, and has for long enough to be trusted.
-  ConnectionId standing_link() {
-    send(1);
-    const ConnectionId connection = transport.last;
-    welcome(connection);
-    transport.output(connection).clear();
-    pass(seconds(2));
-    return connection;
-  }
-
-  // Takes the numbers of the requests that were sent over a connection.
-  std::vector<RequestNumber> sent(ConnectionId connection) {
-    std::vector<RequestNumber> numbers;
-    std::string bytes = std::exchange(transport.output(connection), {});
-    while (!bytes.empty()) {
-      const auto frame = read_frame(bytes, kFrameBytesMax);
-      EXPECT_TRUE(frame.ok() && frame->has_value());
-      const auto received = codec.decode(**frame, {}, clock.now());
-      EXPECT_TRUE(received.ok());
-      EXPECT_EQ(received->ring, (SenderRing{3, 17}));
-      numbers.push_back((*frame)->request);
-      bytes.erase(0, (*frame)->bytes);
-    }
-    return numbers;
-  }
-  using Numbers = std::vector<RequestNumber>;
-
-  FakeClock clock;
-  FakeTransport transport;
-  SeededRandom random{1};
-  NoLog log;
-  PeerFaults faults;
-  PeerCodec codec;
-  bool accept_welcome = true;
-  std::vector<std::pair<Boot, Address>> welcomes;
-  std::vector<std::pair<NodeId, Status>> refused, unreachable;
-  std::vector<NodeId> reachable;
-  std::function<void()> when_unreachable;
-  PeerLinks links;
-};
 
 // ---- dialing and greeting
 
@@ -165,7 +34,7 @@ TEST_F(PeerLinksTranscript, WhatWaitedLeavesInOrderOnceItIsWelcomed) {
   welcome_greeted(1);
   send(3);
   EXPECT_EQ(sent(1), (Numbers{1, 2, 3}));
-  EXPECT_EQ(welcomes, (std::vector<std::pair<Boot, Address>>{{kBoot, kAddress}}));
+  EXPECT_EQ(welcomes, (std::vector<std::pair<Boot, Address>>{{kPeerBoot, kAddress}}));
   EXPECT_EQ(reachable, std::vector<NodeId>{kPeer});
 }
 
@@ -293,8 +162,10 @@ TEST_F(PeerLinksTranscript, WhoWelcomesAndBreaksOffAgainAndAgainIsNotCalledInATi
   const Time start = clock.now();
   for (int i = 0; i < 10; ++i) {
     welcome(transport.last);
-    lose(transport.last);
-    if (i > 0) next_attempt();  // the first time at once
+    const ConnectionId lost = transport.last;
+    lose(lost);
+    EXPECT_EQ(transport.last == lost, i > 0) << "at once, once";
+    if (i > 0) next_attempt();
   }
   EXPECT_GT(clock.now() - start, seconds(4));
 }
@@ -325,6 +196,17 @@ TEST_F(PeerLinksTranscript, WhoIsToldMayForgetTheNode) {
   pass(seconds(3));
   EXPECT_EQ(unreachable.size(), 1U);
   EXPECT_EQ(transport.dialed.size(), 2U);
+}
+
+TEST_F(PeerLinksTranscript, WhoIsWelcomedMayMeanwhileHaveMovedOrBeForgotten) {
+  send(1);
+  when_welcomed = [this] { links.set_address(kPeer, "n2:2"); };
+  welcome(1);
+  EXPECT_TRUE(reachable.empty());
+  EXPECT_TRUE(transport.sent(2).empty()) << "not welcomed there yet";
+  when_welcomed = [this] { links.forget(kPeer); };
+  welcome(2);
+  EXPECT_TRUE(reachable.empty());
 }
 
 // ---- refusals and strangers
@@ -438,7 +320,8 @@ TEST_F(PeerLinksTranscript, WhatWaitsIsBoundedInNumber) {
 
 // One more may begin below the bound, so that even the largest fits.
 TEST_F(PeerLinksTranscript, WhatWaitsIsBoundedInBytes) {
-  send_large(kLinkHeldBytesMax - 1000);
+  send_large(kLinkHeldBytesMax / 2);
+  send_large(kLinkHeldBytesMax / 2 - 1000);
   send_large(size_t{16} << 20);
   send(3);
   EXPECT_EQ(links.statistics().dropped_messages, 1U);
@@ -536,111 +419,6 @@ TEST_F(PeerLinksTranscript, DelayedMessagesLeaveLaterAndInOrder) {
   EXPECT_EQ(sent(connection), (Numbers{3, 4}));
   send(5);
   EXPECT_EQ(sent(connection), Numbers{5});
-}
-
-// ---- questions to an address
-
-class PeerErrandsTranscript : public PeerLinksTranscript {
- protected:
-  void identify(const Address& address, NodeId to = kPeer, Duration timeout = milliseconds(500)) {
-    links.identify(address, to, timeout,
-                   [this](Result<PeerWelcome> who) { found.push_back(std::move(who)); });
-  }
-  void join(const Address& address) {
-    links.join(address, sample_join(), seconds(10),
-               [this](JoinAnswer answer) { answers.push_back(std::move(answer)); });
-  }
-
-  std::vector<Result<PeerWelcome>> found;
-  std::vector<JoinAnswer> answers;
-};
-
-TEST_F(PeerErrandsTranscript, WhoIsThereSaysSo) {
-  identify("n9:1");
-  const PeerHello hello = connected(1);
-  EXPECT_EQ(hello.channel, PeerChannel::kIdentify);
-  EXPECT_EQ(hello.to, kPeer);
-  welcome_greeted(1);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0]->boot, kBoot);
-  EXPECT_FALSE(transport.open.contains(1));
-  EXPECT_TRUE(welcomes.empty()) << "nothing is talked about there";
-}
-
-TEST_F(PeerErrandsTranscript, NobodyIsThereIsUnavailableWithItsReason) {
-  identify("n9:1");
-  lose(1);
-  identify("n9:2");
-  pass(milliseconds(500));
-  identify("n9:3");
-  connected(3);
-  links.on_bytes(3, "SSH-2.0-OpenSSH");
-  ASSERT_EQ(found.size(), 3U);
-  for (const auto& nobody : found) EXPECT_EQ(nobody.status().code(), StatusCode::kUnavailable);
-  EXPECT_NE(found[0].status().message().find("n9:1"), std::string::npos);
-  EXPECT_TRUE(transport.open.empty());
-}
-
-TEST_F(PeerErrandsTranscript, ARefusalIsAnAnswer) {
-  identify("n9:1");
-  connected(1);
-  refuse(1, forbidden("this is n5"));
-  EXPECT_EQ(found.at(0).status(), forbidden("this is n5"));
-}
-
-TEST_F(PeerErrandsTranscript, ADroppedNodeDoesNotIdentifyItself) {
-  faults.drop(kPeer);
-  identify("n9:1");
-  EXPECT_TRUE(transport.dialed.empty());
-  identify("n9:1", NodeId());
-  connected(1);
-  welcome_greeted(1);
-  EXPECT_TRUE(found.empty());
-  pass(milliseconds(500));
-  ASSERT_EQ(found.size(), 2U);
-  for (const auto& nobody : found) EXPECT_EQ(nobody.status().code(), StatusCode::kUnavailable);
-}
-
-TEST_F(PeerErrandsTranscript, AJoinIsAskedAndAnswered) {
-  join("n9:1");
-  links.on_connected(1);
-  const std::string bytes = std::exchange(transport.output(1), {});
-  const auto frame = read_frame(bytes, kUnauthenticatedFrameBytesMax);
-  ASSERT_TRUE(frame.ok() && frame->has_value());
-  EXPECT_EQ(codec.decode_join(**frame)->name, "n3");
-
-  std::string answer;
-  codec.encode(JoinAnswer{{}, std::string(size_t{20} << 20, 'd'), sample_states()}, answer);
-  std::string_view unread = answer;
-  while (answers.empty() && !unread.empty()) unread.remove_prefix(links.on_bytes(1, unread));
-  ASSERT_EQ(answers.size(), 1U);
-  EXPECT_TRUE(answers[0].status.ok());
-  EXPECT_EQ(answers[0].description.size(), size_t{20} << 20);
-  EXPECT_EQ(answers[0].peers, sample_states());
-  EXPECT_FALSE(transport.open.contains(1));
-}
-
-TEST_F(PeerErrandsTranscript, AJoinThatNobodyAnswersIsUnavailable) {
-  join("n9:1");
-  lose(1);
-  join("n9:2");
-  pass(seconds(10));
-  join("n9:3");
-  links.on_connected(3);
-  refuse(3, forbidden("n3 is UP"));
-  ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0].status.code(), StatusCode::kUnavailable);
-  EXPECT_EQ(answers[1].status.code(), StatusCode::kUnavailable);
-  EXPECT_EQ(answers[2].status, forbidden("n3 is UP"));
-}
-
-TEST_F(PeerErrandsTranscript, QuestionsAreAnsweredWhenAllIsClosed) {
-  identify("n9:1");
-  join("n9:2");
-  links.close_all();
-  EXPECT_EQ(found.at(0).status().code(), StatusCode::kUnavailable);
-  EXPECT_EQ(answers.at(0).status.code(), StatusCode::kUnavailable);
-  EXPECT_TRUE(transport.open.empty());
 }
 
 }  // namespace
