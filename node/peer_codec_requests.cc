@@ -73,6 +73,7 @@ void fill(const ReplicaGet& get, peer_wire::ReplicaGet& body) {
   body.set_bucket(get.bucket);
   body.set_key(get.key);
   body.set_digest(get.digest);
+  body.set_inspect(get.inspect);
 }
 
 ReplicaGet from_body(const peer_wire::ReplicaGet& body, PeerIncoming& in) {
@@ -81,6 +82,7 @@ ReplicaGet from_body(const peer_wire::ReplicaGet& body, PeerIncoming& in) {
   get.key = in.text(body.key(), kKeyBytesMax, "key");
   if (get.key.empty()) in.fail("key");
   get.digest = body.digest();
+  get.inspect = body.inspect();
   return get;
 }
 

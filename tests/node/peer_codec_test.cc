@@ -159,7 +159,7 @@ TEST(PeerCodec, AForwardedRequestCarriesItsDeadlineInsteadOfItsTimeout) {
 
 TEST(PeerCodec, DeadlinesTravelAsWhatIsLeftOfThem) {
   const auto deadline_of = [](Time deadline) {
-    return sent_through(ReplicaGet{1, {}, "", "k", false, deadline}).deadline;
+    return sent_through(ReplicaGet{1, {}, "", "k", false, false, deadline}).deadline;
   };
   EXPECT_EQ(deadline_of(kNow + std::chrono::microseconds(1)), kNow + std::chrono::microseconds(1));
   EXPECT_EQ(deadline_of(kNow - std::chrono::hours(1)), kNow);

@@ -88,7 +88,7 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
           0, {}, "", std::string(kKeyBytesMax, 'k'), empty, Conflict::kSiblings, Source::kPut, true, now},
       ReplicaPutAck{5, {0xA1}, {}},
       ReplicaPutAck{~0ULL, {0xA1}, overloaded("key '\xFF': later")},
-      ReplicaGet{6, {}, "bucket", binary, true, deadline},
+      ReplicaGet{6, {}, "bucket", binary, true, true, deadline},
       ReplicaGetReply{6, {0xA1}, {}, false, sample_record(), {1, ~0ULL}},
       ReplicaGetReply{6, {0xA1}, corruption("damaged"), true, {}, {}},
       ReplicaScan{7, "bucket", "prefix", binary, {0, 4095, 65535}, 100, true, deadline},
