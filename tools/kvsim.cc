@@ -1,4 +1,4 @@
-// kvsim: whole rings in one process on virtual time, network and disks, each run from one seed.
+// kvsim: a whole ring in one process on virtual time, network and disks, each run from one seed.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "ringkv/text.h"
 #include "tools/common/command_line.h"
 #include "tools/simulation/simulation.h"
@@ -28,6 +29,7 @@ struct Flags {
   std::string faults = "all";
   uint32_t jobs = 1;
   std::string trace;
+  bool verbose = false;
 };
 
 // Runs the seeds on a few threads and hands the results on in order of seed.
@@ -47,9 +49,11 @@ class Runs {
       kept = report(flags_.seed + i, result) && kept;
     }
     for (std::thread& thread : threads) thread.join();
-    std::cerr << "kvsim: " << sum_.operations << " operations (" << sum_.ok << " ok, " << sum_.unknown
-              << " unknown) in " << sum_.lives << " lives with " << sum_.power_cuts << " power cuts, "
-              << sum_.events << " events" << std::endl;
+    std::cerr << "kvsim: " << text_of(sum_) << std::endl;
+    if (flags_.verbose) {
+      for (const auto& [what, times] : sum_.sightings)
+        std::cerr << "  " << times << " x " << what << std::endl;
+    }
     return kept;
   }
 
@@ -77,11 +81,21 @@ class Runs {
     sum_.ok += result.ok;
     sum_.unknown += result.unknown;
     sum_.lives += result.lives;
+    sum_.rings += result.rings;
     sum_.power_cuts += result.power_cuts;
     sum_.events += result.events;
+    for (const auto& [what, times] : result.sightings) sum_.sightings[what] += times;
+  }
+
+  static std::string text_of(const SimulationResult& result) {
+    const uint64_t percent = result.operations == 0 ? 0 : 100 * result.ok / result.operations;
+    return cat(result.operations, " operations (", percent, " % ok, ", result.unknown, " unknown) in ",
+               result.lives, " lives and ", result.rings, " rings with ", result.power_cuts, " power cuts, ",
+               result.events, " events");
   }
 
   bool report(uint64_t seed, const SimulationResult& result) const {
+    if (flags_.verbose) std::cerr << "seed " << seed << ": " << text_of(result) << std::endl;
     if (!result.violation) {
       std::cout << "seed " << seed << " ok hash=" << hex(result.hash) << std::endl;
       return true;
@@ -111,13 +125,13 @@ std::string fault_list() {
 
 int run(int argc, char** argv) {
   Flags flags;
-  CLI::App app("Runs nodes on a simulated clock, network and disk, and checks every promise", "kvsim");
+  CLI::App app("Runs a ring on a simulated clock, network and disks, and checks every promise", "kvsim");
   app.add_option("--seed", flags.seed, "Of the first run")->capture_default_str();
   app.add_option("--seeds", flags.seeds, "How many runs, each with the next seed")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
       ->capture_default_str();
-  app.add_option("--nodes", flags.nodes, "Each a ring of its own")
-      ->check(CLI::Range(1, 5))
+  app.add_option("--nodes", flags.nodes, "Of the ring, in three racks; three copies of every key")
+      ->check(CLI::Range(1, 16))
       ->capture_default_str();
   app.add_option("--minutes", flags.minutes, "Simulated time of a run")
       ->check(CLI::Range(0.01, 100'000.0))
@@ -127,6 +141,7 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--trace", flags.trace, "Every event as text; for one seed")->type_name("FILE");
+  app.add_flag("-v,--verbose", flags.verbose, "What each run, and all of them, met");
   describe(app, "kvsim --seeds 100 --minutes 2 --jobs 2");
   if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
 

@@ -70,6 +70,8 @@ class NodeFixture {
     node->call({std::move(body), std::chrono::seconds(5)},
                [reply](ClientReply answer) { *reply = std::move(answer); });
   }
+  // The first put of a cluster opens its ring: an epoch of its own.
+  void open_ring() { (void)ask(ClientPut{.key = "gone", .tombstone = true}); }
   Status put(const std::string& key, const std::string& value) {
     return ask(ClientPut{.key = key, .value = value, .operation = {9, ++operations}}).status;
   }

@@ -6,7 +6,7 @@ namespace ringkv::simulation {
 namespace {
 
 SimulationSettings with_all_faults(uint64_t seed) {
-  return {.seed = seed, .nodes = 2, .duration = std::chrono::seconds(20), .faults = *faults_from("all")};
+  return {.seed = seed, .nodes = 5, .duration = std::chrono::seconds(20), .faults = *faults_from("all")};
 }
 
 TEST(Determinism, TheSameSeedIsTheSameRun) {

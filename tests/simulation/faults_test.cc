@@ -21,7 +21,9 @@ TEST(Faults, AllMeansEachOfThem) {
   const Faults each = *faults_from(names);
   EXPECT_EQ(all.kill, each.kill);
   EXPECT_EQ(all.cache_miss, each.cache_miss);
+  EXPECT_EQ(all.partition, each.partition);
   EXPECT_GT(all.clock_jump, Duration::zero());
+  EXPECT_GT(all.move, Duration::zero());
 }
 
 TEST(Faults, AnUnknownNameIsRefusedWithTheNearest) {

@@ -13,7 +13,10 @@ struct Machine final : TransportHandler {
   Machine(SimulatedNetwork& network, const std::string& name) : host(network, name) {
     host.attach(*this, [this] { host.flush(); });
   }
-  void on_accepted(ConnectionId id, Door, const Address&) override { connection = id; }
+  void on_accepted(ConnectionId id, Door through, const Address&) override {
+    connection = id;
+    door = through;
+  }
   void on_connected(ConnectionId) override { connected = true; }
   size_t on_bytes(ConnectionId, std::string_view available) override {
     const size_t used = std::min(available.size(), takes_at_most);
@@ -29,6 +32,7 @@ struct Machine final : TransportHandler {
 
   SimulatedHost host;
   ConnectionId connection = 0;
+  std::optional<Door> door;
   bool connected = false;
   std::string heard;
   std::string closed;
@@ -38,7 +42,7 @@ struct Machine final : TransportHandler {
 class Network : public testing::Test {
  protected:
   void connect() {
-    server.host.listen("server:1");
+    server.host.listen("server:1", Door::kClient);
     client.connection = client.host.connect("server:1");
     pass(seconds(1));
   }
@@ -48,7 +52,8 @@ class Network : public testing::Test {
   Trace trace{nullptr};
   SeededRandom random{1};
   Faults faults;
-  World world{events, trace, random, faults};
+  Sightings sightings;
+  World world{events, trace, random, faults, sightings};
   SimulatedNetwork network{world};
   Machine client{network, "client"};
   Machine server{network, "server"};
@@ -132,6 +137,121 @@ TEST_F(Network, BehindAMachineWithoutPowerThereIsSilence) {
   EXPECT_EQ(client.closed, "");
   pass(seconds(20));
   EXPECT_EQ(client.closed, "Connection timed out");
+}
+
+TEST_F(Network, TellsThroughWhichDoorAConnectionCame) {
+  server.host.listen("server:2", Door::kPeer);
+  client.host.connect("server:2");
+  pass(seconds(1));
+  EXPECT_EQ(server.door, Door::kPeer);
+}
+
+TEST_F(Network, AMachineThatHasMovedRefusesAtItsOldAddress) {
+  connect();
+  server.host.detach_killed();
+  server.host.attach(server, [this] { server.host.flush(); });
+  server.host.listen("server:9", Door::kClient);
+  client.host.connect("server:1");
+  pass(seconds(1));
+  EXPECT_EQ(client.closed, "Connection refused");
+  client.connected = false;
+  client.host.connect("server:9");
+  pass(seconds(1));
+  EXPECT_TRUE(client.connected);
+}
+
+TEST_F(Network, AcrossACutNothingArrivesAndNobodyIsTold) {
+  connect();
+  network.cut({"client", "server"});
+  client.say("hello");
+  pass(seconds(5));
+  EXPECT_EQ(server.heard, "");
+  EXPECT_EQ(client.closed, "");
+}
+
+TEST_F(Network, ACutOneWayLetsTheOtherPass) {
+  connect();
+  network.cut({"client", "server"});
+  client.say("hello");
+  server.say("welcome");
+  pass(seconds(5));
+  EXPECT_EQ(server.heard, "");
+  EXPECT_EQ(client.heard, "welcome");
+}
+
+TEST_F(Network, WhatWasSentIntoACutArrivesInOrderOnceItHasHealed) {
+  connect();
+  network.cut({"client", "server"});
+  network.cut({"client", "server"});
+  client.say("one ");
+  client.say("two ");
+  network.heal({"client", "server"});
+  pass(seconds(5));
+  EXPECT_EQ(server.heard, "");
+  network.heal({"client", "server"});
+  client.say("three");
+  pass(seconds(5));
+  EXPECT_EQ(server.heard, "one two three");
+}
+
+TEST_F(Network, ALongCutEndsTheConnectionsThatWereUsedAcrossIt) {
+  connect();
+  network.cut({"client", "server"});
+  client.say("hello");
+  pass(seconds(25));
+  EXPECT_EQ(client.closed, "Connection timed out");
+  EXPECT_EQ(server.closed, "Connection timed out");
+}
+
+TEST_F(Network, ConnectingAcrossACutSucceedsWhenItHealsAndFailsOtherwise) {
+  server.host.listen("server:1", Door::kClient);
+  network.cut({"server", "client"});
+  client.host.connect("server:1");
+  pass(seconds(5));
+  EXPECT_FALSE(client.connected);
+  network.heal({"server", "client"});
+  pass(seconds(5));
+  EXPECT_TRUE(client.connected);
+
+  network.cut({"client", "server"});
+  client.host.connect("server:1");
+  pass(seconds(30));
+  EXPECT_EQ(client.closed, "Connection timed out");
+}
+
+TEST_F(Network, AWayMayBeLong) {
+  connect();
+  network.delay({"client", "server"}, milliseconds(100));
+  client.say("hello");
+  pass(milliseconds(99));
+  EXPECT_EQ(server.heard, "");
+  pass(milliseconds(10));
+  EXPECT_EQ(server.heard, "hello");
+}
+
+TEST_F(Network, AProcessThatStandsStillHearsEverythingWhenItGoesOn) {
+  connect();
+  server.host.gate().close();
+  client.say("hello");
+  client.host.connect("server:1");
+  pass(seconds(5));
+  EXPECT_EQ(server.heard, "");
+  const ConnectionId before = server.connection;
+  server.host.gate().open();
+  EXPECT_EQ(server.heard, "hello");
+  EXPECT_NE(server.connection, before);
+}
+
+TEST_F(Network, AProcessThatIsKilledWhileItStandsStillHearsNothingMore) {
+  connect();
+  server.host.gate().close();
+  client.say("hello");
+  pass(seconds(1));
+  server.host.detach_killed();
+  server.host.gate().open();
+  pass(seconds(1));
+  EXPECT_EQ(server.heard, "");
+  EXPECT_EQ(client.closed, "Connection reset by peer");
 }
 
 TEST_F(Network, BeforeAResetHalfTheBytesArrive) {

@@ -31,9 +31,12 @@ struct NamedInterval {
   Duration usual;
 };
 constexpr NamedInterval kIntervals[] = {
-    {"kill", &Faults::kill, seconds(12)},       {"power", &Faults::power_cut, seconds(15)},
-    {"stop", &Faults::stop, seconds(40)},       {"disk", &Faults::disk_error, seconds(10)},
-    {"space", &Faults::low_space, seconds(30)}, {"clock", &Faults::clock_jump, seconds(20)},
+    {"partition", &Faults::partition, seconds(30)}, {"cut", &Faults::cut, seconds(10)},
+    {"latency", &Faults::latency, seconds(10)},     {"freeze", &Faults::freeze, seconds(40)},
+    {"move", &Faults::move, seconds(60)},           {"kill", &Faults::kill, seconds(30)},
+    {"power", &Faults::power_cut, seconds(40)},     {"stop", &Faults::stop, seconds(60)},
+    {"disk", &Faults::disk_error, seconds(30)},     {"space", &Faults::low_space, seconds(60)},
+    {"clock", &Faults::clock_jump, seconds(30)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {

@@ -20,7 +20,14 @@ struct Faults {
   double reset = 0;      // half of its bytes arrive, then both sides see a reset
   double silenced = 0;   // the connection passes nothing any more; the ends learn it by time-outs alone
 
+  // Of the whole ring, on average this far apart; zero: never.
+  Duration partition{};  // machines fall into groups that don't hear each other, for 1 to 20 s
+  Duration cut{};        // two machines don't hear each other, or one doesn't hear the other, for up to 10 s
+  Duration latency{};    // two machines are far from each other for a while: up to 100 ms each way
+
   // Of each node, on average this far apart; zero: never.
+  Duration freeze{};      // its process stands still for 0.1 to 5 s, then all comes at once
+  Duration move{};        // restarted at other addresses
   Duration kill{};        // kill -9: what was written to the log stays
   Duration power_cut{};   // what wasn't synced may be lost; peers hear nothing
   Duration stop{};        // asked to stop

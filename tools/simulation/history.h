@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ using OperationIndex = size_t;
 
 // One request of one client. A write that is repeated by its operation id is several, all naming the first.
 struct Operation {
-  uint32_t ring = 0;  // whose nodes were asked
+  uint32_t client = 0;
   ClientRequest request;
   std::optional<OperationIndex> first_try;       // of this write; nothing: this is it
   std::optional<OperationIndex> context_source;  // the operation whose answer the write's context was
@@ -34,7 +35,7 @@ struct Operation {
 };
 
 struct PowerCut {
-  uint32_t ring = 0;
+  std::string node;
   Step at = 0;
 };
 
@@ -52,7 +53,7 @@ class History {
     operation.completed_at = now;
     operation.reply = std::move(reply);
   }
-  void cut_power(uint32_t ring) { power_cuts_.push_back({ring, ++last_step_}); }
+  void cut_power(const std::string& node) { power_cuts_.push_back({node, ++last_step_}); }
 
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<PowerCut>& power_cuts() const { return power_cuts_; }
@@ -61,6 +62,24 @@ class History {
   std::vector<Operation> operations_;
   std::vector<PowerCut> power_cuts_;
   Step last_step_ = 0;
+};
+
+// For people: "operation 17".
+std::string name_of(OperationIndex index);
+
+// The operation id that an answer names: in a receipt, or in the message of an unknown outcome.
+std::optional<OperationName> operation_named_in(const ClientReply& reply);
+
+// What the checkers must know of the ring. No owner changes while a history is written.
+struct RingFacts {
+  uint32_t copies = 1;     // of each key
+  std::string lww_bucket;  // the one in which the last writer wins
+  std::map<NodeId, std::string> names;
+
+  // The default r and w of every bucket.
+  uint32_t quorum() const { return copies / 2 + 1; }
+  // Owners that hold what a confirmed get has answered: N - r + 1.
+  uint32_t confirming() const { return copies - quorum() + 1; }
 };
 
 // A broken promise: the invariant's name, and what happened.

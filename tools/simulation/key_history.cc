@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "base/text.h"
 #include "storage/place.h"
@@ -35,8 +36,8 @@ std::optional<Dot> dot_from(std::string_view text) {
 
 class Sorter {
  public:
-  Sorter(const History& history, std::string lww_bucket)
-      : history_(history), lww_bucket_(std::move(lww_bucket)) {}
+  Sorter(const History& history, const RingFacts& ring, const DiskLosses& losses)
+      : history_(history), ring_(ring), losses_(losses) {}
 
   std::vector<KeyHistory> sorted() {
     const std::vector<Operation>& operations = history_.operations();
@@ -49,24 +50,20 @@ class Sorter {
     std::vector<KeyHistory> histories;
     for (auto& [name, history] : keys_) {
       for (Write& write : history.writes) settle(write);
-      find_losses(history);
+      for (const Reading& reading : history.readings) find_holders(history, reading);
       histories.push_back(std::move(history));
     }
     return histories;
   }
 
  private:
-  KeyHistory& key(uint32_t ring, const std::string& bucket, const std::string& key) {
-    const auto [at, is_new] = keys_.try_emplace({ring, bucket, key});
+  KeyHistory& key(const std::string& bucket, const std::string& key) {
+    const auto [at, is_new] = keys_.try_emplace({bucket, key});
     KeyHistory& history = at->second;
     if (!is_new) return history;
-    history.ring = ring;
     history.bucket = bucket;
     history.key = key;
-    history.last_writer_wins = bucket == lww_bucket_;
-    for (const PowerCut& cut : history_.power_cuts()) {
-      if (cut.ring == ring) history.power_cuts.push_back(cut.at);
-    }
+    history.last_writer_wins = bucket == ring_.lww_bucket;
     return history;
   }
 
@@ -78,10 +75,12 @@ class Sorter {
     return std::move(*decoded);
   }
 
+  // ---- writes
+
   void take_write(OperationIndex index) {
     const Operation& operation = history_.operations()[index];
     const auto& put = std::get<ClientPut>(operation.request.body);
-    KeyHistory& history = key(operation.ring, put.bucket, put.key);
+    KeyHistory& history = key(put.bucket, put.key);
     if (!operation.first_try) add_write(history, index, put);
     Write& write = *writes_.at(operation.first_try.value_or(index));
     tries_[&write].push_back(index);
@@ -89,13 +88,8 @@ class Sorter {
     if (!is_ok(operation) || receipt == nullptr) return;
     write.acknowledged = true;
     write.known = std::min(write.known, operation.completed);
-    if (receipt->context.empty()) return;  // siblings stayed beside it, or the operation was a repeated one
-    write.left = context(history, receipt->context.bytes());
-    if (!write.left) return;
-    // The stamp is the newest that its life had made.
-    for (const VersionVector::Entry& entry : write.left->vector.entries()) {
-      if (entry.actor.boot == operation.reply.boot) write.dots.insert(Dot{entry.actor, entry.counter});
-    }
+    take_acknowledgements(write, operation, *receipt);
+    take_left(history, write, operation, *receipt);
   }
 
   void add_write(KeyHistory& history, OperationIndex index, const ClientPut& put) {
@@ -103,10 +97,12 @@ class Sorter {
     Write& write = history.writes.emplace_back();
     writes_[index] = &write;
     write.index = index;
+    write.client = operation.client;
     write.value = put.value;
     write.is_delete = put.tombstone;
-    write.synced = put.durability.value_or(Durability::kSynced) == Durability::kSynced;
     write.invoked = operation.invoked;
+    write.synced = put.durability.value_or(Durability::kSynced) == Durability::kSynced;
+    write.reads_first = !put.context && (put.read_first || put.tombstone);
     if (put.context) write.context = context(history, *put.context);
     if (!operation.context_source) return;
     const ClientReply& source = history_.operations()[*operation.context_source].reply;
@@ -115,72 +111,39 @@ class Sorter {
     }
   }
 
-  void take_reading(OperationIndex index) {
-    const Operation& operation = history_.operations()[index];
-    const ClientRequest::Body& asked = operation.request.body;
-    const ClientReply::Body& answer = operation.reply.body;
-    Reading reading{.index = index, .invoked = operation.invoked, .completed = operation.completed};
-    if (const auto* get = std::get_if<ClientGet>(&asked)) {
-      KeyHistory& history = key(operation.ring, get->bucket, get->key);
-      if (const auto* result = std::get_if<GetResult>(&answer)) {
-        reading.values.emplace(result->values.begin(), result->values.end());
-        reading.context = context(history, result->context.bytes());
-      } else if (!std::get<ExistsAnswer>(answer).found) {
-        reading.values.emplace();
-      }
-      add_reading(history, std::move(reading));
-    } else if (const auto* look = std::get_if<ClientLocalGet>(&asked)) {
-      KeyHistory& history = key(operation.ring, look->bucket, look->key);
-      take_local_record(history, std::get<LocalRecord>(answer), std::move(reading));
-    } else if (const auto* scan = std::get_if<ClientScan>(&asked)) {
-      take_page(operation.ring, scan->bucket, std::get<ScanPage>(answer), reading);
-    }
-  }
-
-  void take_local_record(KeyHistory& history, const LocalRecord& record, Reading reading) {
-    reading.values.emplace();
-    for (const VersionInfo& version : record.versions) {
-      const std::optional<Dot> dot = dot_from(version.dot);
-      if (version.tombstone || !dot) continue;
-      reading.values->insert(version.value);
-      reading.versions.emplace_back(*dot, version.value);
-    }
-    reading.context = context(history, record.context.bytes());
-    add_reading(history, std::move(reading));
-  }
-
-  // A page that is the whole bucket speaks of all its keys.
-  void take_page(uint32_t ring, const std::string& bucket, const ScanPage& page, const Reading& reading) {
-    if (!page.after.empty()) return;
-    std::map<std::string, const ScanEntry*> entries;
-    for (const ScanEntry& entry : page.entries) {
-      entries[entry.key] = &entry;
-      key(ring, bucket, entry.key);
-    }
-    for (auto& [name, history] : keys_) {
-      if (history.ring != ring || history.bucket != bucket) continue;
-      Reading shown = reading;
-      shown.values.emplace();
-      const auto entry = entries.find(history.key);
-      if (entry != entries.end())
-        shown.values->insert(entry->second->values.begin(), entry->second->values.end());
-      add_reading(history, std::move(shown));
-    }
-  }
-
-  void add_reading(KeyHistory& history, Reading reading) {
-    for (Write& write : history.writes) {
-      if (!reading.values || write.is_delete || !reading.values->contains(write.value)) continue;
-      write.known = std::min(write.known, reading.completed);
-      const ClientRequest::Body& asked = history_.operations()[reading.index].request.body;
-      write.seen_committed = write.seen_committed || !std::holds_alternative<ClientScan>(asked);
-    }
-    for (const auto& [dot, value] : reading.versions) {
-      for (Write& write : history.writes) {
-        if (!write.is_delete && write.value == value) write.dots.insert(dot);
+  // The owners that a receipt names, and as many as were asked for. One without names comes from the record,
+  // which whoever gives it has read.
+  void take_acknowledgements(Write& write, const Operation& operation, const PutReceipt& receipt) const {
+    const auto& put = std::get<ClientPut>(operation.request.body);
+    const DiskLosses::Written written{write.invoked, operation.completed};
+    uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
+    for (const Acknowledgement& ack : receipt.acks) {
+      if (ack.kind == Acknowledgement::Kind::kHint) {
+        --asked_for;
+      } else {
+        write.held.push_back({ack.node, 1, written, ack.kind == Acknowledgement::Kind::kSynced});
       }
     }
-    history.readings.push_back(std::move(reading));
+    const bool from_record = receipt.acks.empty();
+    write.held.push_back({.owners = from_record ? std::min(asked_for, ring_.confirming()) : asked_for,
+                          .written = written,
+                          .synced = !from_record && write.synced});
+  }
+
+  // Only the node that stamped it, asked first, speaks of what the stamp left.
+  void take_left(KeyHistory& history, Write& write, const Operation& operation,
+                 const PutReceipt& receipt) const {
+    const std::string& left = operation.reply.seen.empty() ? receipt.context.bytes() : operation.reply.seen;
+    const std::optional<OperationName> name = operation_named_in(operation.reply);
+    if (left.empty() || receipt.acks.empty() || !name || name->boot != operation.reply.boot) return;
+    write.left = context(history, left);
+    if (!write.left) return;
+    if (!operation.first_try) write.left_told = operation.completed;
+    write.left_alone = write.left_alone || !receipt.context.empty();
+    // The stamp is the newest that its life had made.
+    for (const VersionVector::Entry& entry : write.left->vector.entries()) {
+      if (entry.actor.boot == operation.reply.boot) write.dots.insert(Dot{entry.actor, entry.counter});
+    }
   }
 
   // Failed: no try was acknowledged, and the one that says so began when all others had ended.
@@ -199,54 +162,137 @@ class Sorter {
     write.failed = !is_unknown(*last) && others_ended < last->invoked;
   }
 
-  // What was only buffered is safe from the next power cut once a later write of that node has been synced
-  // before it.
-  void find_losses(KeyHistory& history) {
+  // ---- readings
+
+  void take_reading(OperationIndex index) {
+    const Operation& operation = history_.operations()[index];
+    const ClientRequest::Body& asked = operation.request.body;
+    const ClientReply::Body& answer = operation.reply.body;
+    Reading reading;
+    reading.index = index;
+    reading.look = {
+        .invoked = operation.invoked, .completed = operation.completed, .read_quorum = ring_.quorum()};
+    if (const auto* get = std::get_if<ClientGet>(&asked)) {
+      if (get->r != 0) reading.look.read_quorum = get->r;
+      KeyHistory& history = key(get->bucket, get->key);
+      if (const auto* result = std::get_if<GetResult>(&answer)) {
+        reading.values.emplace(result->values.begin(), result->values.end());
+        reading.context = context(history, result->context.bytes());
+        reading.confirmed = !result->unconfirmed;
+      } else if (!std::get<ExistsAnswer>(answer).found) {
+        reading.values.emplace();
+      }
+      add_reading(history, std::move(reading));
+    } else if (const auto* look = std::get_if<ClientLocalGet>(&asked)) {
+      reading.look.read_quorum = 0;
+      reading.look.node = look->node;
+      KeyHistory& history = key(look->bucket, look->key);
+      take_local_record(history, std::get<LocalRecord>(answer), std::move(reading));
+    } else if (const auto* scan = std::get_if<ClientScan>(&asked)) {
+      take_page(scan->bucket, std::get<ScanPage>(answer), reading);
+    }
+  }
+
+  void take_local_record(KeyHistory& history, const LocalRecord& record, Reading reading) {
+    reading.values.emplace();
+    for (const VersionInfo& version : record.versions) {
+      const std::optional<Dot> dot = dot_from(version.dot);
+      if (version.tombstone || !dot) continue;
+      reading.values->insert(version.value);
+      reading.versions.emplace_back(*dot, version.value);
+    }
+    reading.context = context(history, record.context.bytes());
+    add_reading(history, std::move(reading));
+  }
+
+  // A page that is the whole bucket speaks of all its keys; another only of those in it.
+  void take_page(const std::string& bucket, const ScanPage& page, const Reading& reading) {
+    std::map<std::string, const ScanEntry*> entries;
+    for (const ScanEntry& entry : page.entries) {
+      entries[entry.key] = &entry;
+      key(bucket, entry.key);
+    }
+    for (auto& [name, history] : keys_) {
+      if (history.bucket != bucket) continue;
+      const auto entry = entries.find(history.key);
+      if (entry == entries.end() && !page.after.empty()) continue;
+      Reading shown = reading;
+      shown.values.emplace();
+      if (entry != entries.end())
+        shown.values->insert(entry->second->values.begin(), entry->second->values.end());
+      add_reading(history, std::move(shown));
+    }
+  }
+
+  void add_reading(KeyHistory& history, Reading reading) {
     for (Write& write : history.writes) {
-      if (write.known == kNever || (write.synced && (write.acknowledged || write.seen_committed))) continue;
-      // A cut may fall between the acknowledgement and its arrival.
-      const auto cut = std::upper_bound(history.power_cuts.begin(), history.power_cuts.end(), write.invoked);
-      if (cut != history.power_cuts.end() && !synced_between(history.ring, write.known, *cut))
-        write.lost_from = *cut;
+      if (!shows(reading, write)) continue;
+      write.known = std::min(write.known, reading.look.completed);
+    }
+    for (const auto& [dot, value] : reading.versions) {
+      for (Write& write : history.writes) {
+        if (!write.is_delete && write.value == value) write.dots.insert(dot);
+      }
+    }
+    history.readings.push_back(std::move(reading));
+  }
+
+  static bool shows(const Reading& reading, const Write& write) {
+    return reading.values && !write.is_delete && reading.values->contains(write.value);
+  }
+
+  // A record whose context covers a write has merged it, and so have all owners that hold the record; but of
+  // contexts in a bucket of winners, owners with equal versions may differ.
+  void find_holders(KeyHistory& history, const Reading& reading) const {
+    const bool local = !reading.look.node.empty();
+    if (!local && !reading.confirmed) return;
+    const bool by_context = reading.context && (local || !history.last_writer_wins);
+    Held held{.node = reading.look.node, .owners = local ? 1 : ring_.confirming()};
+    held.written = {reading.look.invoked, reading.look.completed};
+    for (Write& write : history.writes) {
+      const bool covered = by_context && write.dot() && reading.context->covers(*write.dot());
+      if (covered) write.known = std::min(write.known, reading.look.completed);
+      held.synced = write.synced && write.dot() && is_stamper(reading.look.node, *write.dot());
+      if ((covered || shows(reading, write)) && says_more(held, write)) write.held.push_back(held);
     }
   }
 
-  bool synced_between(uint32_t ring, Step after, Step before) {
-    if (syncs_.empty()) collect_syncs();
-    const auto& syncs = syncs_[ring];
-    for (auto sync = syncs.upper_bound(after); sync != syncs.end() && sync->first < before; ++sync) {
-      if (sync->second < before) return true;
-    }
-    return false;
+  // The node that stamped a write shows it as safe as it was asked to be; another may have it from a record
+  // that was only buffered.
+  bool is_stamper(const std::string& node, const Dot& dot) const {
+    const auto name = ring_.names.find(dot.actor.node);
+    return name != ring_.names.end() && name->second == node;
   }
 
-  void collect_syncs() {
-    for (const Operation& operation : history_.operations()) {
-      const auto* put = std::get_if<ClientPut>(&operation.request.body);
-      if (put == nullptr || !is_ok(operation) || operation.first_try) continue;
-      if (put->durability == Durability::kBuffered) continue;
-      syncs_[operation.ring].emplace(operation.invoked, operation.completed);
-    }
+  bool says_more(const Held& held, const Write& write) const {
+    return std::none_of(write.held.begin(), write.held.end(), [&](const Held& before) {
+      if (before.node != held.node || before.owners < held.owners || before.synced < held.synced)
+        return false;
+      if (before.written.known > held.written.known) return false;
+      return before.synced ||
+             !(held.node.empty()
+                   ? losses_.any_cut_between(before.written.since, held.written.known)
+                   : losses_.any_cut_between(held.node, before.written.since, held.written.known));
+    });
   }
 
   const History& history_;
-  const std::string lww_bucket_;
-  std::map<std::tuple<uint32_t, std::string, std::string>, KeyHistory> keys_;
+  const RingFacts& ring_;
+  const DiskLosses& losses_;
+  std::map<std::pair<std::string, std::string>, KeyHistory> keys_;
   std::map<OperationIndex, Write*> writes_;
   std::map<const Write*, std::vector<OperationIndex>> tries_;
-  std::map<uint32_t, std::map<Step, Step>> syncs_;  // of each ring: invoked, completed
 };
 
 }  // namespace
 
 std::string KeyHistory::name() const {
-  return cat("ring ", ring + 1, ", ", bucket.empty() ? "" : "bucket " + bucket + ", ", "key ", key);
+  return cat(bucket.empty() ? "" : "bucket " + bucket + ", ", "key ", key);
 }
 
-std::string name_of(OperationIndex index) { return cat("operation ", index); }
-
-std::vector<KeyHistory> key_histories(const History& history, const std::string& lww_bucket) {
-  return Sorter(history, lww_bucket).sorted();
+std::vector<KeyHistory> key_histories(const History& history, const RingFacts& ring,
+                                      const DiskLosses& losses) {
+  return Sorter(history, ring, losses).sorted();
 }
 
 }  // namespace ringkv::simulation

@@ -1,70 +1,87 @@
-// A history taken apart by key: each write with what is known of it, each reading with what it showed.
-// Nothing is judged here.
+// A history taken apart by key: each write with what is known of it and of who holds it, each reading with
+// what it showed. Nothing is judged here.
 #pragma once
 
 #include <deque>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "storage/record.h"
+#include "tools/simulation/disk_losses.h"
 #include "tools/simulation/history.h"
 
 namespace ringkv::simulation {
 
+// So many owners had a write, or something that had replaced it, committed at some moment of `written`: an
+// acknowledgement, a get that was confirmed, a look at one replica.
+struct Held {
+  std::string node;  // empty: it isn't known which of the owners
+  uint32_t owners = 1;
+  DiskLosses::Written written;
+  bool synced = false;
+};
+
 // A put or delete, with all tries of it by its operation id.
 struct Write {
   OperationIndex index = 0;  // of the first try
+  uint32_t client = 0;
   std::string value;
   bool is_delete = false;
-  std::optional<CausalContext> context;  // nothing: blind
+  std::optional<CausalContext> context;  // that it was given
+  bool reads_first = false;              // without one it takes what a read quorum holds; else it is blind
+  bool synced = true;                    // as it was asked for
   std::set<std::string> seen_values;     // those that the answer showed from which the context was taken
-  bool synced = true;
   Step invoked = 0;
 
-  // When it was first acknowledged, or seen by a reader; kNever: its outcome is open, or it failed.
-  Step known = kNever;
+  Step known = kNever;  // acknowledged, or seen by a reader; kNever: its outcome is open, or it failed
   bool acknowledged = false;
-  bool seen_committed = false;  // by a get, which shows nothing that isn't as durable as it was asked to be
-  bool failed = false;          // the last word is that nothing was written
-  Step lost_from = kNever;      // a power cut that may have lost it
+  bool failed = false;  // the last word is that nothing was written
 
-  // From receipts: what the put left behind, and the dots that it was given, of which there must be one.
+  // From receipts: the context of the record that it left behind; whether it stood alone in that; and the
+  // dots that it was given, of which there must be one.
   std::optional<CausalContext> left;
+  Step left_told = kNever;  // when the client of the first try learnt that from it
+  bool left_alone = false;
   std::set<Dot> dots;
 
+  std::vector<Held> held;
+
+  bool is_blind() const { return !context && !reads_first; }
   std::optional<Dot> dot() const { return dots.empty() ? std::nullopt : std::optional<Dot>(*dots.begin()); }
+};
+
+// Whom an answer must have asked.
+struct Look {
+  Step invoked = 0;
+  Step completed = 0;
+  uint32_t read_quorum = 0;  // owners
+  std::string node;          // that one alone
 };
 
 // What one answer said about one key.
 struct Reading {
   OperationIndex index = 0;
-  Step invoked = 0;
-  Step completed = 0;
+  Look look;
+  bool confirmed = false;  // so many owners hold what it says that no later quorum may miss it
   std::optional<std::set<std::string>> values;  // nothing: some, it didn't say which
   std::optional<CausalContext> context;
   std::vector<std::pair<Dot, std::string>> versions;  // of a replica, without tombstones
 };
 
 struct KeyHistory {
-  uint32_t ring = 0;
   std::string bucket;
   std::string key;
   bool last_writer_wins = false;
   std::deque<Write> writes;  // in order of invocation; never moved
   std::vector<Reading> readings;
-  std::vector<Step> power_cuts;  // of its ring
 
   std::string name() const;
 };
 
-// For people: "operation 17".
-std::string name_of(OperationIndex index);
-
-// `lww_bucket`: the one bucket in which the last writer wins.
-std::vector<KeyHistory> key_histories(const History& history, const std::string& lww_bucket);
+std::vector<KeyHistory> key_histories(const History& history, const RingFacts& ring,
+                                      const DiskLosses& losses);
 
 }  // namespace ringkv::simulation

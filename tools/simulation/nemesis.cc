@@ -2,18 +2,31 @@
 
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace ringkv::simulation {
 namespace {
 
-constexpr Duration kDownMax = std::chrono::seconds(3);
-constexpr Duration kDownShort = std::chrono::milliseconds(20);
-constexpr Duration kLowSpaceMax = std::chrono::seconds(5);
-constexpr Duration kClockJumpMax = std::chrono::seconds(10);
-constexpr Duration kAimPauseMax = std::chrono::milliseconds(40);
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kDownLong = seconds(12);
+constexpr Duration kDownUsual = seconds(3);
+constexpr Duration kDownShort = milliseconds(20);
+constexpr Duration kPartitionMin = seconds(1);
+constexpr Duration kPartitionMax = seconds(20);
+constexpr Duration kCutMin = milliseconds(300);
+constexpr Duration kCutMax = seconds(10);
+constexpr Duration kApartMax = seconds(10);
+constexpr Duration kLongerMax = milliseconds(100);
+constexpr Duration kFreezeMin = milliseconds(100);
+constexpr Duration kFreezeMax = seconds(5);
+constexpr Duration kLowSpaceMax = seconds(5);
+constexpr Duration kClockJumpMax = seconds(10);
+constexpr Duration kAimPauseMax = milliseconds(40);
 constexpr uint64_t kAimOneIn = 4;
-constexpr Duration kLookPause = std::chrono::milliseconds(100);
+constexpr Duration kLookPause = milliseconds(100);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
 constexpr uint64_t kNeverReached = uint64_t{1} << 60;
@@ -21,94 +34,205 @@ constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1}
 
 }  // namespace
 
-Nemesis::Nemesis(World& world, std::vector<SimulatedNode*> nodes, History& history)
-    : world_(world), nodes_(std::move(nodes)), history_(history) {}
+Nemesis::Nemesis(World& world, SimulatedNetwork& network, Setting setting, History& history)
+    : world_(world), network_(network), setting_(std::move(setting)), history_(history) {}
 
-void Nemesis::start() {
+void Nemesis::keep_nodes_up() {
+  for (SimulatedNode* node : setting_.nodes) keep_up(*node);
+}
+
+void Nemesis::let_loose() {
   const Faults& faults = world_.faults;
-  for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    keep_up(node);
-    schedule(faults.kill, node, &Nemesis::kill);
-    schedule(faults.power_cut, node, &Nemesis::aim_power_cut);
-    schedule(faults.stop, node, &Nemesis::stop);
-    schedule(faults.disk_error, node, &Nemesis::fail_disk);
-    schedule(faults.low_space, node, &Nemesis::fill_disk);
-    schedule(faults.clock_jump, node, &Nemesis::jump_clock);
-  }
+  schedule(faults.partition, [this] { partition(); });
+  schedule(faults.cut, [this] { cut_pair(); });
+  schedule(faults.latency, [this] { draw_apart(); });
+  strike_node(faults.freeze, &Nemesis::freeze);
+  strike_node(faults.move, &Nemesis::move);
+  strike_node(faults.kill, &Nemesis::kill);
+  strike_node(faults.power_cut, &Nemesis::aim_power_cut);
+  strike_node(faults.stop, &Nemesis::stop);
+  strike_node(faults.disk_error, &Nemesis::fail_disk);
+  strike_node(faults.low_space, &Nemesis::fill_disk);
+  strike_node(faults.clock_jump, &Nemesis::jump_clock);
 }
 
 void Nemesis::make_peace() {
   peace_ = true;
-  for (SimulatedNode* node : nodes_) {
+  for (SimulatedNode* node : setting_.nodes) {
     node->set_space({});
     // One fault is planned for each kind of call: this one takes its place and never comes.
     for (const DiskCall call : kDiskCalls) node->fail_disk(call, kNeverReached, DiskError::kInputOutput);
   }
+  network_.heal_all();
 }
 
 // A Poisson process: the intervals are exponential.
-void Nemesis::schedule(Duration apart, uint32_t node, Strike strike) {
+void Nemesis::schedule(Duration apart, const std::function<void()>& strike) {
   if (apart == Duration::zero()) return;
   const double factor = -std::log(1 - world_.random.unit());
   world_.events.after(Duration(static_cast<int64_t>(static_cast<double>(apart.count()) * factor)),
-                      [this, apart, node, strike] {
+                      [this, apart, strike] {
                         if (peace_) return;
-                        (this->*strike)(node);
-                        schedule(apart, node, strike);
+                        strike();
+                        schedule(apart, strike);
                       });
 }
 
-void Nemesis::kill(uint32_t node) {
-  if (nodes_[node]->running()) nodes_[node]->kill();
+void Nemesis::strike_node(Duration apart, void (Nemesis::*strike)(SimulatedNode&)) {
+  for (SimulatedNode* node : setting_.nodes) {
+    schedule(apart, [this, node, strike] { (this->*strike)(*node); });
+  }
+}
+
+// Short ones as often as long ones: the logarithm is uniform.
+Duration Nemesis::between(Duration shortest, Duration longest) const {
+  const double ratio = static_cast<double>(longest.count()) / static_cast<double>(shortest.count());
+  return Duration(
+      static_cast<int64_t>(static_cast<double>(shortest.count()) * std::pow(ratio, world_.random.unit())));
+}
+
+std::vector<std::string> Nemesis::machines() const {
+  std::vector<std::string> names;
+  for (const SimulatedNode* node : setting_.nodes) names.push_back(node->name());
+  names.insert(names.end(), setting_.clients.begin(), setting_.clients.end());
+  return names;
+}
+
+std::string Nemesis::any_node() const {
+  return setting_.nodes[world_.random.below(setting_.nodes.size())]->name();
+}
+
+void Nemesis::saw_under_load(std::string_view what) {
+  if (setting_.requests_under_way()) world_.sightings.saw(what);
+}
+
+// ---- between machines
+
+void Nemesis::cut(const std::vector<Way>& ways, Duration duration) {
+  for (const Way& way : ways) network_.cut(way);
+  world_.events.after(duration, [this, ways] {
+    if (peace_) return;
+    for (const Way& way : ways) network_.heal(way);
+  });
+}
+
+// Into two groups or three; clients fall into one too, or hear everybody.
+void Nemesis::partition() {
+  if (partitioned_) return;
+  const uint64_t groups = 2 + world_.random.below(2);
+  const bool clients_too = world_.random.one_in(2);
+  std::map<std::string, uint64_t> group;
+  for (const SimulatedNode* node : setting_.nodes) group[node->name()] = world_.random.below(groups);
+  for (const std::string& client : setting_.clients) {
+    if (clients_too) group[client] = world_.random.below(groups);
+  }
+  std::vector<Way> ways;
+  for (const auto& [from, from_group] : group) {
+    for (const auto& [to, to_group] : group) {
+      if (from_group != to_group) ways.push_back({from, to});
+    }
+  }
+  const Duration duration = between(kPartitionMin, kPartitionMax);
+  cut(ways, duration);
+  partitioned_ = true;
+  world_.events.after(duration, [this] { partitioned_ = false; });
+  if (!ways.empty()) saw_under_load(sighting::kPartitionUnderLoad);
+}
+
+void Nemesis::cut_pair() {
+  const std::vector<std::string> names = machines();
+  const std::string one = any_node();
+  const std::string other = names[world_.random.below(names.size())];
+  if (one == other) return;
+  std::vector<Way> ways = {{one, other}, {other, one}};
+  if (world_.random.one_in(2)) {
+    ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(world_.random.below(2)));
+    world_.sightings.saw(sighting::kOneWayCut);
+  }
+  cut(ways, between(kCutMin, kCutMax));
+}
+
+void Nemesis::draw_apart() {
+  const std::vector<std::string> names = machines();
+  const std::string one = any_node();
+  const std::string other = names[world_.random.below(names.size())];
+  const Duration longer = world_.up_to(kLongerMax);
+  network_.delay({one, other}, longer);
+  network_.delay({other, one}, longer);
+  world_.events.after(world_.up_to(kApartMax), [this, one, other] {
+    network_.delay({one, other}, Duration::zero());
+    network_.delay({other, one}, Duration::zero());
+  });
+}
+
+// ---- nodes
+
+void Nemesis::kill(SimulatedNode& node) {
+  if (node.running()) node.kill();
+}
+
+void Nemesis::move(SimulatedNode& node) {
+  if (node.running()) node.kill();
+  node.move();
+  world_.sightings.saw(sighting::kMoved);
+}
+
+void Nemesis::freeze(SimulatedNode& node) {
+  if (!node.serving()) return;
+  node.freeze(between(kFreezeMin, kFreezeMax));
+  saw_under_load(sighting::kFrozenUnderLoad);
 }
 
 // Half of them wait for a sync that takes long: what was read meanwhile must not be lost.
-void Nemesis::aim_power_cut(uint32_t node) {
+void Nemesis::aim_power_cut(SimulatedNode& node) {
   if (world_.random.one_in(2)) return cut_power(node);
-  const auto look = [this, node](const auto& again) -> void {
-    world_.events.after(world_.up_to(kAimPauseMax), [this, node, again] {
+  const auto look = [this, &node](const auto& again) -> void {
+    world_.events.after(world_.up_to(kAimPauseMax), [this, &node, again] {
       if (peace_) return;
-      if (nodes_[node]->syncing() && world_.random.one_in(kAimOneIn)) return cut_power(node);
+      if (node.syncing() && world_.random.one_in(kAimOneIn)) return cut_power(node);
       again(again);
     });
   };
   look(look);
 }
 
-void Nemesis::cut_power(uint32_t node) {
-  if (!nodes_[node]->running()) return;
-  nodes_[node]->cut_power();
-  history_.cut_power(node);
+void Nemesis::cut_power(SimulatedNode& node) {
+  if (!node.running()) return;
+  if (node.syncing()) world_.sightings.saw(sighting::kPowerCutDuringSync);
+  node.cut_power();
+  history_.cut_power(node.name());
 }
 
-void Nemesis::stop(uint32_t node) {
-  if (nodes_[node]->serving()) nodes_[node]->stop();
+void Nemesis::stop(SimulatedNode& node) {
+  if (node.serving() && !node.frozen()) node.stop();
 }
 
-void Nemesis::fail_disk(uint32_t node) {
+void Nemesis::fail_disk(SimulatedNode& node) {
   const DiskCall call = kDiskCalls[world_.random.below(std::size(kDiskCalls))];
   const DiskError error = world_.random.one_in(2) ? DiskError::kInputOutput : DiskError::kNoSpace;
-  nodes_[node]->fail_disk(call, 1 + world_.random.below(kDiskCallsMax), error);
+  node.fail_disk(call, 1 + world_.random.below(kDiskCallsMax), error);
 }
 
-void Nemesis::fill_disk(uint32_t node) {
-  nodes_[node]->set_space(kNearlyFull);
-  world_.events.after(world_.up_to(kLowSpaceMax), [this, node] { nodes_[node]->set_space({}); });
+void Nemesis::fill_disk(SimulatedNode& node) {
+  node.set_space(kNearlyFull);
+  world_.events.after(world_.up_to(kLowSpaceMax), [&node] { node.set_space({}); });
 }
 
-void Nemesis::jump_clock(uint32_t node) {
-  nodes_[node]->clock().jump(world_.up_to(2 * kClockJumpMax) - kClockJumpMax);
+void Nemesis::jump_clock(SimulatedNode& node) {
+  node.clock().jump(world_.up_to(2 * kClockJumpMax) - kClockJumpMax);
 }
 
-// Whoever runs the nodes starts one again that is down, at once or some time later.
-void Nemesis::keep_up(uint32_t node) {
+// Whoever runs the nodes starts one again that is down, at once, some time later, or late enough that others
+// call it down.
+void Nemesis::keep_up(SimulatedNode& node) {
   Duration pause = kLookPause;
-  if (!nodes_[node]->running()) {
-    nodes_[node]->start();
+  if (!node.running()) {
+    node.start();
   } else if (!peace_) {
-    pause = world_.up_to(world_.random.one_in(2) ? kDownShort : kDownMax);
+    const uint64_t roll = world_.random.below(8);
+    pause = world_.up_to(roll < 4 ? kDownShort : (roll < 7 ? kDownUsual : kDownLong));
   }
-  world_.events.after(pause, [this, node] { keep_up(node); });
+  world_.events.after(pause, [this, &node] { keep_up(node); });
 }
 
 }  // namespace ringkv::simulation

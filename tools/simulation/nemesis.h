@@ -1,8 +1,10 @@
-// Makes the faults of nodes and disks happen, each at random moments of its own, until it is told to make
-// peace.
+// Makes the faults of nodes, disks and ways between machines happen, each at random moments of its own, until
+// it is told to make peace.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/simulation/history.h"
@@ -12,30 +14,52 @@ namespace ringkv::simulation {
 
 class Nemesis {
  public:
+  struct Setting {
+    std::vector<SimulatedNode*> nodes;
+    std::vector<std::string> clients;  // names of their machines
+    std::function<bool()> requests_under_way;
+  };
+
   // All are borrowed. Power cuts are written into the history: they excuse the loss of what was only
   // buffered.
-  Nemesis(World& world, std::vector<SimulatedNode*> nodes, History& history);
+  Nemesis(World& world, SimulatedNetwork& network, Setting setting, History& history);
 
-  void start();
-  // No more faults; what is down is started, disks have room.
+  // Starts nodes that are down, from now on; strikes once it is let loose.
+  void keep_nodes_up();
+  void let_loose();
+  // No more faults; what is down is started, disks have room, everybody hears everybody.
   void make_peace();
 
  private:
-  using Strike = void (Nemesis::*)(uint32_t node);
+  using Way = SimulatedNetwork::Way;
 
-  void schedule(Duration apart, uint32_t node, Strike strike);
-  void kill(uint32_t node);
-  void aim_power_cut(uint32_t node);
-  void cut_power(uint32_t node);
-  void stop(uint32_t node);
-  void fail_disk(uint32_t node);
-  void fill_disk(uint32_t node);
-  void jump_clock(uint32_t node);
-  void keep_up(uint32_t node);
+  void schedule(Duration apart, const std::function<void()>& strike);
+  void strike_node(Duration apart, void (Nemesis::*strike)(SimulatedNode&));
+  void partition();
+  void cut_pair();
+  void draw_apart();
+  void cut(const std::vector<Way>& ways, Duration duration);
+  void kill(SimulatedNode& node);
+  void move(SimulatedNode& node);
+  void freeze(SimulatedNode& node);
+  void aim_power_cut(SimulatedNode& node);
+  void cut_power(SimulatedNode& node);
+  void stop(SimulatedNode& node);
+  void fail_disk(SimulatedNode& node);
+  void fill_disk(SimulatedNode& node);
+  void jump_clock(SimulatedNode& node);
+  void keep_up(SimulatedNode& node);
+
+  std::vector<std::string> machines() const;
+  std::string any_node() const;
+  Duration between(Duration shortest, Duration longest) const;
+  void saw_under_load(std::string_view what);
 
   World& world_;
-  const std::vector<SimulatedNode*> nodes_;
+  SimulatedNetwork& network_;
+  const Setting setting_;
   History& history_;
+  bool partitioned_ = false;
   bool peace_ = false;
 };
 

@@ -7,6 +7,13 @@ namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(10);
 
+ClientOptions options_of(const SimulatedClient::Settings& settings) {
+  ClientOptions options;
+  options.nodes = settings.nodes;
+  options.route = settings.route;
+  return options;
+}
+
 }  // namespace
 
 SimulatedClient::SimulatedClient(World& world, SimulatedNetwork& network, const Settings& settings)
@@ -14,17 +21,17 @@ SimulatedClient::SimulatedClient(World& world, SimulatedNetwork& network, const 
       random_(settings.seed),
       host_(network, settings.name),
       clock_(world.events),
-      session_({.nodes = settings.nodes}, host_, clock_, random_) {
-  host_.attach(session_, [this] { end_turn(); });
+      pool_(options_of(settings), host_, clock_, random_) {
+  host_.attach(pool_, [this] { end_turn(); });
   world_.events.after(world_.up_to(kTick), [this] { tick(); });
 }
 
-void SimulatedClient::submit(ClientRequest request, ClientSession::Done done) {
-  session_.submit(std::move(request), std::move(done));
+void SimulatedClient::submit(ClientRequest request, ClientPool::Done done) {
+  pool_.submit(std::move(request), std::move(done));
 }
 
 void SimulatedClient::tick() {
-  session_.on_tick(world_.events.now());
+  pool_.on_tick(world_.events.now());
   end_turn();
   world_.events.after(kTick, [this] { tick(); });
 }

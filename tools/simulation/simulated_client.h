@@ -1,10 +1,11 @@
-// A client on a machine of its own: the library's ClientSession over the simulated network.
+// A client on a machine of its own: the library's ClientPool over the simulated network.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "node/client_session.h"
+#include "node/client_pool.h"
 #include "tools/simulation/simulated_network.h"
 #include "tools/simulation/simulated_node.h"
 
@@ -15,13 +16,14 @@ class SimulatedClient {
   struct Settings {
     std::string name;
     std::vector<Address> nodes;
+    bool route = true;  // false: asks those nodes only, whoever owns the key
     uint64_t seed = 0;
   };
 
   SimulatedClient(World& world, SimulatedNetwork& network, const Settings& settings);
 
   // Once a turn: what is submitted leaves at its end.
-  void submit(ClientRequest request, ClientSession::Done done);
+  void submit(ClientRequest request, ClientPool::Done done);
   void end_turn() { host_.flush(); }
 
   const std::string& name() const { return host_.name(); }
@@ -33,7 +35,7 @@ class SimulatedClient {
   SeededRandom random_;
   SimulatedHost host_;
   SimulatedClock clock_;
-  ClientSession session_;
+  ClientPool pool_;
 };
 
 }  // namespace ringkv::simulation

@@ -20,11 +20,16 @@ void SimulatedExecutor::run(Lane lane, std::function<void()> work, std::function
   const Duration lasts = duration();
   if (lane == Lane::kCommit) commit_lane_free_at_ = start + lasts;
   const Time moment = start + world_.up_to(lasts);
-  world_.events.at(moment, [this, alive = alive_, number] {
-    if (*alive) this->work(number);
-  });
-  world_.events.at(start + lasts, [this, alive = alive_, number] {
-    if (*alive) finish(number);
+  at(moment, [this, number] { this->work(number); });
+  at(start + lasts, [this, number] { finish(number); });
+}
+
+void SimulatedExecutor::at(Time time, std::function<void()> event) {
+  world_.events.at(time, [this, alive = alive_, event = std::move(event)] {
+    if (!*alive) return;
+    gate_.pass([alive, event] {
+      if (*alive) event();
+    });
   });
 }
 

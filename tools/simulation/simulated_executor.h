@@ -13,15 +13,16 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "tools/simulation/gate.h"
 #include "tools/simulation/world.h"
 
 namespace ringkv::simulation {
 
 class SimulatedExecutor final : public Executor {
  public:
-  // `end_turn` is called after each continuation.
-  SimulatedExecutor(World& world, std::function<void()> end_turn)
-      : world_(world), end_turn_(std::move(end_turn)) {}
+  // `end_turn` is called after each continuation. The gate is the process's, borrowed.
+  SimulatedExecutor(World& world, Gate& gate, std::function<void()> end_turn)
+      : world_(world), gate_(gate), end_turn_(std::move(end_turn)) {}
   ~SimulatedExecutor() override { *alive_ = false; }
 
   void run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -41,10 +42,12 @@ class SimulatedExecutor final : public Executor {
   };
 
   Duration duration();
+  void at(Time time, std::function<void()> event);
   void work(uint64_t number);
   void finish(uint64_t number);
 
   World& world_;
+  Gate& gate_;
   const std::function<void()> end_turn_;
   std::map<uint64_t, Job> jobs_;
   uint64_t last_number_ = 0;

@@ -15,6 +15,7 @@ constexpr Duration kJitterMax = microseconds(400);
 constexpr Duration kReorderMax = milliseconds(5);
 constexpr Duration kDelayMax = milliseconds(500);
 constexpr Duration kRetransmitAfter = milliseconds(200);
+constexpr Duration kConnectAgainAfter = seconds(1);
 constexpr Duration kSilenceMax = seconds(20);  // then the kernel gives a connection up
 constexpr size_t kSegmentBytesMax = size_t{64} << 10;
 constexpr size_t kWindowBytes = size_t{256} << 10;
@@ -24,15 +25,18 @@ constexpr uint64_t kSplitOneIn = 8;  // segments that arrive in two parts
 
 // ---- one machine
 
+SimulatedHost::SimulatedHost(SimulatedNetwork& network, std::string name)
+    : network_(network), name_(std::move(name)) {}
+
 void SimulatedHost::attach(TransportHandler& handler, std::function<void()> end_turn) {
   handler_ = &handler;
   end_turn_ = std::move(end_turn);
   powered_ = true;
 }
 
-void SimulatedHost::listen(const Address& address) {
+void SimulatedHost::listen(const Address& address, Door door) {
   addresses_.push_back(address);
-  network_.doors_[address] = this;
+  network_.doors_[address] = {this, door};
   network_.machines_[address] = this;
 }
 
@@ -57,7 +61,7 @@ void SimulatedHost::drop_all() {
 }
 
 void SimulatedHost::detach_killed() {
-  for (auto& [id, end] : ends_) network_.send_signal(end, SimulatedNetwork::Signal::kReset);
+  for (auto& [id, end] : ends_) network_.send(end, {{}, Signal::kReset});
   drop_all();
 }
 
@@ -105,12 +109,58 @@ void SimulatedHost::close(ConnectionId connection) {
   const EndPointer end = found->second;
   ends_.erase(found);
   if (std::exchange(end->state, State::kClosed) != State::kOpen) return;
-  if (!end->output.empty()) network_.send_bytes(end, std::exchange(end->output, {}));
-  network_.send_signal(end, SimulatedNetwork::Signal::kFinished);
+  if (!end->output.empty()) network_.send(end, {std::exchange(end->output, {}), {}});
+  network_.send(end, {{}, Signal::kFinished});
   end->peer.reset();
 }
 
 // ---- between machines
+
+void SimulatedNetwork::cut(const Way& way) {
+  ++conditions_[way].cuts;
+  world_.trace.add(world_.events.now(), way.from, "is cut from", way.to);
+}
+
+void SimulatedNetwork::heal(const Way& way) {
+  Condition& condition = conditions_.at(way);
+  CHECK(condition.cuts > 0);
+  if (--condition.cuts > 0) return;
+  if (condition.longer == Duration::zero()) conditions_.erase(way);
+  world_.trace.add(world_.events.now(), way.from, "reaches again", way.to);
+  send_stalled();
+}
+
+void SimulatedNetwork::heal_all() {
+  conditions_.clear();
+  send_stalled();
+}
+
+void SimulatedNetwork::send_stalled() {
+  for (const EndPointer& from : std::exchange(stalled_, {})) {
+    if (is_cut(*from->host, *from->stalled.front().to->host)) {
+      stalled_.push_back(from);
+      continue;
+    }
+    // Sent again when the timer runs out next.
+    from->last_arrival = std::max(from->last_arrival, world_.events.now() + world_.up_to(kRetransmitAfter));
+    for (SimulatedHost::Stalled& stalled : std::exchange(from->stalled, {})) {
+      transmit(from, stalled.to, std::move(stalled.segment));
+    }
+  }
+}
+
+void SimulatedNetwork::delay(const Way& way, Duration longer) {
+  Condition& condition = conditions_[way];
+  condition.longer = longer;
+  if (condition.cuts == 0 && longer == Duration::zero()) conditions_.erase(way);
+}
+
+SimulatedNetwork::Condition SimulatedNetwork::condition(const SimulatedHost& from,
+                                                        const SimulatedHost& to) const {
+  if (conditions_.empty()) return {};
+  const auto found = conditions_.find({from.name(), to.name()});
+  return found == conditions_.end() ? Condition() : found->second;
+}
 
 SimulatedNetwork::EndPointer SimulatedNetwork::add_end(SimulatedHost& host, State state) {
   auto end = std::make_shared<End>();
@@ -129,33 +179,46 @@ Duration SimulatedNetwork::latency() {
   return latency;
 }
 
-Time SimulatedNetwork::arrival(End& from, bool in_order) {
-  const Time time = world_.events.now() + latency();
+Time SimulatedNetwork::arrival(End& from, const End& to, bool in_order) {
+  const Time time = world_.events.now() + latency() + condition(*from.host, *to.host).longer;
   if (!in_order) return time;
   return from.last_arrival = std::max(time, from.last_arrival);
 }
 
 void SimulatedNetwork::connect(const EndPointer& from, const Address& to) {
-  world_.events.after(latency(), [this, from, to] { on_connect(from, to); });
+  const Time give_up_at = world_.events.now() + kSilenceMax;
+  world_.events.after(latency(), [this, from, to, give_up_at] { on_connect(from, to, give_up_at); });
 }
 
-void SimulatedNetwork::on_connect(const EndPointer& from, const Address& to) {
+void SimulatedNetwork::on_connect(const EndPointer& from, const Address& to, Time give_up_at) {
   if (from->state != State::kConnecting) return;
-  const auto door = doors_.find(to);
-  if (door != doors_.end()) {
-    SimulatedHost& host = *door->second;
-    const EndPointer accepted = add_end(host, State::kOpen);
-    accepted->peer = from;
-    from->peer = accepted;
-    send_signal(accepted, Signal::kConnected);
-    world_.trace.add(world_.events.now(), host.name(), "accepts", from->host->name());
-    host.handler_->on_accepted(accepted->id, Door::kClient, from->host->name());
-    host.end_turn_();
-    return;
-  }
   const auto machine = machines_.find(to);
   const bool answers = machine != machines_.end() && machine->second->powered_;
+  if (answers && (is_cut(*from->host, *machine->second) || is_cut(*machine->second, *from->host))) {
+    if (world_.events.now() >= give_up_at) return end_later(from, Duration::zero(), "Connection timed out");
+    world_.events.after(kConnectAgainAfter,
+                        [this, from, to, give_up_at] { on_connect(from, to, give_up_at); });
+    return;
+  }
+  const auto listener = doors_.find(to);
+  if (listener != doors_.end()) return accept(from, listener->second);
   end_later(from, answers ? latency() : kSilenceMax, answers ? "Connection refused" : "Connection timed out");
+}
+
+// By the kernel; the process hears of it when it runs.
+void SimulatedNetwork::accept(const EndPointer& from, const Listener& listener) {
+  SimulatedHost& host = *listener.host;
+  const EndPointer accepted = add_end(host, State::kOpen);
+  accepted->peer = from;
+  from->peer = accepted;
+  send(accepted, {{}, Signal::kConnected});
+  host.gate_.pass([this, accepted, door = listener.door, client = from->host->name()] {
+    if (accepted->state != State::kOpen) return;
+    SimulatedHost& host = *accepted->host;
+    world_.trace.add(world_.events.now(), host.name(), "accepts", client);
+    host.handler_->on_accepted(accepted->id, door, client);
+    host.end_turn_();
+  });
 }
 
 void SimulatedNetwork::pump(const EndPointer& from) {
@@ -164,41 +227,88 @@ void SimulatedNetwork::pump(const EndPointer& from) {
     if (bytes > 1 && world_.random.one_in(kSplitOneIn)) bytes = 1 + world_.random.below(bytes);
     std::string segment = from->output.substr(0, bytes);
     from->output.erase(0, bytes);
-    send_bytes(from, std::move(segment));
+    send(from, {std::move(segment), {}});
   }
 }
 
-void SimulatedNetwork::send_bytes(const EndPointer& from, std::string bytes) {
+void SimulatedNetwork::send(const EndPointer& from, Segment segment) {
   const EndPointer to = from->peer;
   if (to == nullptr) return;
-  if (world_.happens(world_.faults.silenced)) {
-    from->silenced = to->silenced = true;
-    end_later(from, kSilenceMax, "Connection timed out");
-    end_later(to, kSilenceMax, "Connection timed out");
-  }
-  from->in_flight += bytes.size();
+  from->in_flight += segment.bytes.size();
+  if (!segment.signal && world_.happens(world_.faults.silenced)) silence(from, to);
   if (from->silenced) return;
+  if (from->stalled.empty() && !is_cut(*from->host, *to->host)) return transmit(from, to, std::move(segment));
+  // A reset isn't sent again; its receiver learns by keep-alive.
+  if (segment.signal == Signal::kReset) return end_later(to, kSilenceMax, "Connection timed out");
+  stall(from, to, std::move(segment));
+}
+
+void SimulatedNetwork::silence(const EndPointer& from, const EndPointer& to) {
+  from->silenced = to->silenced = true;
+  end_later(from, kSilenceMax, "Connection timed out");
+  end_later(to, kSilenceMax, "Connection timed out");
+}
+
+void SimulatedNetwork::stall(const EndPointer& from, const EndPointer& to, Segment segment) {
+  if (from->stalled.empty()) {
+    const Time since = from->stalled_since = world_.events.now();
+    stalled_.push_back(from);
+    world_.events.after(kSilenceMax, [this, from, since] {
+      if (!from->stalled.empty() && from->stalled_since == since) give_up(from);
+    });
+  }
+  from->stalled.push_back({to, std::move(segment)});
+}
+
+void SimulatedNetwork::give_up(const EndPointer& from) {
+  const EndPointer to = from->stalled.front().to;
+  from->stalled.clear();
+  std::erase(stalled_, from);
+  end_later(from, Duration::zero(), "Connection timed out");
+  end_later(to, Duration::zero(), "Connection timed out");
+}
+
+void SimulatedNetwork::transmit(const EndPointer& from, const EndPointer& to, Segment segment) {
+  if (!segment.signal) return transmit_bytes(from, to, std::move(segment.bytes));
+  // A reset overtakes what is under way.
+  const Time time = arrival(*from, *to, segment.signal != Signal::kReset);
+  world_.events.at(time, [this, to, signal = *segment.signal] {
+    to->host->gate_.pass([this, to, signal] { on_signal(to, signal); });
+  });
+}
+
+void SimulatedNetwork::transmit_bytes(const EndPointer& from, const EndPointer& to, std::string bytes) {
   const bool reset = world_.happens(world_.faults.reset);
+  const size_t sent = bytes.size();
   if (reset) bytes.resize(bytes.size() / 2);
-  const Time time = arrival(*from, true);
-  world_.events.at(time, [this, from, to, bytes = std::move(bytes)] {
-    from->in_flight -= std::min(from->in_flight, bytes.size());
+  const Time time = arrival(*from, *to, true);
+  world_.events.at(time, [this, from, to, sent, bytes = std::move(bytes)]() mutable {
+    from->in_flight -= std::min(from->in_flight, sent);
     // The process that had this connection is gone; its machine says so, if it has power.
     if (to->state == State::kGone && to->host->powered_)
       end_later(from, latency(), "Connection reset by peer");
-    on_bytes(to, bytes);
-    on_output_left(from);
+    arrive(to, std::move(bytes));
+    from->host->gate_.pass([this, from] { on_output_left(from); });
   });
   if (!reset) return;
-  world_.events.at(time, [this, to] { end(to, "Connection reset by peer"); });
+  end_at(to, time, "Connection reset by peer");
   end_later(from, latency(), "Connection reset by peer");
 }
 
-void SimulatedNetwork::send_signal(const EndPointer& from, Signal signal) {
-  const EndPointer to = from->peer;
-  if (to == nullptr || from->silenced) return;
-  // A reset overtakes what is under way.
-  world_.events.at(arrival(*from, signal != Signal::kReset), [this, to, signal] { on_signal(to, signal); });
+void SimulatedNetwork::end_later(const EndPointer& ended, Duration delay, const std::string& why) {
+  end_at(ended, world_.events.now() + delay, why);
+}
+
+void SimulatedNetwork::end_at(const EndPointer& ended, Time time, const std::string& why) {
+  world_.events.at(time,
+                   [this, ended, why] { ended->host->gate_.pass([this, ended, why] { end(ended, why); }); });
+}
+
+// ---- in a process
+
+void SimulatedNetwork::arrive(const EndPointer& to, std::string bytes) {
+  if (!to->host->gate_.closed()) return on_bytes(to, bytes);
+  to->host->gate_.pass([this, to, bytes = std::move(bytes)] { on_bytes(to, bytes); });
 }
 
 void SimulatedNetwork::on_bytes(const EndPointer& to, const std::string& bytes) {
@@ -213,7 +323,7 @@ void SimulatedNetwork::on_signal(const EndPointer& to, Signal signal) {
   switch (signal) {
     case Signal::kConnected:
       if (to->state != State::kConnecting) {  // it was given up meanwhile
-        send_signal(to, Signal::kReset);
+        send(to, {{}, Signal::kReset});
         to->peer.reset();
         return;
       }
@@ -254,10 +364,6 @@ void SimulatedNetwork::end(const EndPointer& end, const std::string& why) {
   world_.trace.add(world_.events.now(), host.name(), "loses a connection", why);
   host.handler_->on_closed(end->id, unavailable(why));
   host.end_turn_();
-}
-
-void SimulatedNetwork::end_later(const EndPointer& ended, Duration delay, const std::string& why) {
-  world_.events.after(delay, [this, ended, why] { end(ended, why); });
 }
 
 }  // namespace ringkv::simulation

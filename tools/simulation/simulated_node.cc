@@ -1,12 +1,18 @@
 #include "tools/simulation/simulated_node.h"
 
+#include <iterator>
 #include <utility>
+
+#include "base/text.h"
 
 namespace ringkv::simulation {
 namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(10);
 constexpr Duration kStopPatience = std::chrono::seconds(20);
+constexpr uint32_t kReplicas = 3;
+constexpr uint32_t kPeerPort = 7400;
+constexpr uint32_t kClientPorts[] = {7401, 7411};
 
 class TracedLog final : public Log {
  public:
@@ -21,11 +27,10 @@ class TracedLog final : public Log {
   const std::string& node_;
 };
 
-Identity drawn_identity(const std::string& name, Random& random) {
-  return {.node = NodeId{random.next()},
-          .disk = DiskId{random.next()},
-          .cluster = ClusterId{random.next()},
-          .name = name};
+Identity drawn_identity(const SimulatedNode::Settings& settings, Random& random) {
+  Identity identity{.node = NodeId{random.next()}, .disk = DiskId{random.next()}, .name = settings.name};
+  if (settings.bootstrap) identity.cluster = ClusterId{random.next()};
+  return identity;
 }
 
 std::string drawn_secret(Random& random) {
@@ -40,7 +45,7 @@ SimulatedNode::SimulatedNode(World& world, SimulatedNetwork& network, Settings s
     : world_(world),
       settings_(std::move(settings)),
       random_(settings_.seed),
-      identity_(drawn_identity(settings_.name, random_)),
+      identity_(drawn_identity(settings_, random_)),
       secret_(drawn_secret(random_)),
       host_(network, settings_.name),
       clock_(world.events) {
@@ -53,7 +58,7 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
     : number(process_number),
       random(machine.random_.next()),
       log(std::make_unique<TracedLog>(machine.world_, machine.name())),
-      executor(machine.world_, [&machine] { machine.end_turn(); }),
+      executor(machine.world_, machine.host_.gate(), [&machine] { machine.end_turn(); }),
       node({.clock = machine.clock_,
             .transport = machine.host_,
             .executor = executor,
@@ -70,51 +75,99 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
 
 SimulatedNode::Process::~Process() = default;
 
-Node::Settings SimulatedNode::node_settings() const {
-  return {
-      .identity = identity_,
-      .founding = {.bootstrap = true,
-                   .replicas = 3,
-                   .partitions = settings_.partitions,
-                   .placer = PlacerKind::kBalanced,
-                   .rack = "default",
-                   .weight = 1,
-                   .secret = secret_},
-      .life = {.durability = Durability::kSynced, .cache_bytes = settings_.cache_bytes, .token = &token_of},
-      .disk_reserve_bytes = 0};
+Node::Settings SimulatedNode::node_settings() {
+  Node::Settings settings;
+  settings.identity = identity_;
+  settings.founding = {.bootstrap = settings_.bootstrap,
+                       .replicas = kReplicas,
+                       .partitions = settings_.partitions,
+                       .placer = PlacerKind::kBalanced,
+                       .rack = settings_.rack,
+                       .weight = 1,
+                       .secret = secret_};
+  settings.life = {
+      .durability = Durability::kSynced, .cache_bytes = settings_.cache_bytes, .token = &token_of};
+  settings.join = settings_.others();
+  settings.peer_address = peer_address();
+  settings.client_address = client_address();
+  settings.on_identity = [this](const Identity& identity) { identity_ = identity; };
+  return settings;
+}
+
+Address SimulatedNode::peer_address() const { return cat(name(), ":", kPeerPort + 100 * moves_); }
+
+Address SimulatedNode::client_address() const {
+  return cat(name(), ":", kClientPorts[moves_ % std::size(kClientPorts)]);
+}
+
+std::vector<Address> SimulatedNode::client_addresses() const {
+  std::vector<Address> addresses;
+  for (const uint32_t port : kClientPorts) addresses.push_back(cat(name(), ":", port));
+  return addresses;
 }
 
 void SimulatedNode::start() {
   CHECK(!running());
-  world_.trace.add(world_.events.now(), name(), "starts");
+  world_.trace.add(world_.events.now(), name(), "starts", peer_address());
   process_ = std::make_unique<Process>(*this, ++last_process_);
   host_.attach(process_->node.transport_handler(), [this] { end_turn(); });
-  host_.listen(settings_.client_address);
+  host_.listen(peer_address(), Door::kPeer);
+  host_.listen(client_address(), Door::kClient);
   process_->node.start([this](const Status& status) {
-    // A program that can't open its store ends.
-    if (!status.ok()) process_->stopped = true;
+    if (status.ok()) return;
+    // A program that can't open its store, or joins nobody, ends.
+    process_->log->error("node", status.to_string());
+    process_->stopped = true;
   });
   world_.events.after(world_.up_to(kTick), [this, number = last_process_] { tick(number); });
 }
 
+void SimulatedNode::end_process() {
+  process_.reset();
+  host_.gate().open();
+}
+
 void SimulatedNode::kill() {
   world_.trace.add(world_.events.now(), name(), "is killed");
+  count_figures();
   host_.detach_killed();
-  process_.reset();
+  end_process();
 }
 
 void SimulatedNode::cut_power() {
   world_.trace.add(world_.events.now(), name(), "loses power");
+  count_figures();
   host_.detach_without_power();
-  process_.reset();
+  end_process();
   disk_.crash(random_);
 }
 
 void SimulatedNode::stop() {
   world_.trace.add(world_.events.now(), name(), "is asked to stop");
+  count_figures();
   process_->stopping = true;
   host_.stop_listening();
   process_->node.stop(kStopPatience, [this](const Status&) { process_->stopped = true; });
+}
+
+void SimulatedNode::freeze(Duration duration) {
+  if (!running() || frozen()) return;
+  world_.trace.add(world_.events.now(), name(), "stands still");
+  host_.gate().close();
+  world_.events.after(duration, [this, number = last_process_] {
+    if (!running() || process_->number != number) return;
+    world_.trace.add(world_.events.now(), name(), "goes on");
+    host_.gate().open();
+  });
+}
+
+void SimulatedNode::move() { ++moves_; }
+
+void SimulatedNode::count_figures() {
+  if (!serving() || frozen()) return;
+  process_->node.call({ClientStatistics(), kTick}, [this](const ClientReply& reply) {
+    if (const auto* figures = std::get_if<Statistics>(&reply.body)) settings_.on_figures(*figures);
+  });
 }
 
 void SimulatedNode::fail_disk(DiskCall call, uint64_t nth, DiskError error) {
@@ -130,18 +183,19 @@ void SimulatedNode::end_turn() {
   host_.flush();
 }
 
-void SimulatedNode::tick(uint64_t process) {
-  if (!running() || process_->number != process) return;
+void SimulatedNode::tick(uint64_t number) {
+  if (!running() || process_->number != number) return;
+  if (frozen()) return host_.gate().pass([this, number] { tick(number); });
   process_->node.on_tick(world_.events.now());
   end_turn();
   if (process_->stopped) {
     world_.trace.add(world_.events.now(), name(), "ends");
     host_.detach_killed();
-    process_.reset();
+    end_process();
     return;
   }
   look_at_life();
-  world_.events.after(kTick, [this, process] { tick(process); });
+  world_.events.after(kTick, [this, number] { tick(number); });
 }
 
 void SimulatedNode::look_at_life() {
@@ -150,6 +204,16 @@ void SimulatedNode::look_at_life() {
   if (life.boot() == process_->shown || !life.idle()) return;
   process_->shown = life.boot();
   if (on_life_) on_life_(life);
+}
+
+std::optional<ClusterWatch::Sight> SimulatedNode::sight() const {
+  if (!serving()) return std::nullopt;
+  const Life& life = *process_->node.life();
+  return ClusterWatch::Sight{.machine = name(),
+                             .node = identity_.node,
+                             .boot = life.boot(),
+                             .generation = process_->node.generation(),
+                             .ring = &life.ring()};
 }
 
 }  // namespace ringkv::simulation

@@ -1,29 +1,37 @@
 #include "tools/simulation/simulation.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "tools/simulation/checkers.h"
+#include "tools/simulation/cluster_watch.h"
 #include "tools/simulation/nemesis.h"
+#include "tools/simulation/peace_checker.h"
 #include "tools/simulation/simulated_node.h"
 #include "tools/simulation/workload.h"
 
 namespace ringkv::simulation {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr uint32_t kClientsPerNode = 3;
+constexpr uint32_t kReplicas = 3;
+constexpr const char* kRacks[] = {"a", "b", "c"};
 constexpr uint32_t kKeysPerBucket = 8;
-constexpr Duration kStep = seconds(1);
-// Longer than any deadline, any power cut's silence and any pause before a node is started again.
-constexpr Duration kPeace = seconds(30);
+constexpr Duration kStep = milliseconds(100);
+constexpr Duration kFoundingMax = seconds(90);
+// Longer than any deadline, any silence of the network and any pause before a node is started again.
+constexpr Duration kPeace = seconds(45);
 constexpr Duration kLastReads = seconds(6);
-constexpr uint32_t kPartitions[] = {1, 64, 4096};
+constexpr uint32_t kPartitions[] = {8, 64, 512};
 constexpr uint64_t kCacheBytes[] = {0, 16 << 10, 1 << 20};
+// Of a node at rest: each client, both channels of each other node both ways, and what is just replaced.
+constexpr size_t kConnectionsPerPeer = 6;
 
 class Simulation {
  public:
@@ -32,93 +40,138 @@ class Simulation {
         random_(settings.seed),
         trace_(settings.trace),
         faults_(drawn(settings.faults, random_)) {
-    for (uint32_t ring = 0; ring < settings_.nodes; ++ring) add_ring(ring);
-    std::vector<SimulatedNode*> nodes;
-    for (const auto& node : nodes_) nodes.push_back(node.get());
-    nemesis_ = std::make_unique<Nemesis>(world_, std::move(nodes), history_);
+    const uint32_t partitions = kPartitions[random_.below(std::size(kPartitions))];
+    for (uint32_t i = 0; i < settings_.nodes; ++i) add_node(i, partitions);
+    add_workload();
+    Nemesis::Setting setting;
+    for (const auto& node : nodes_) setting.nodes.push_back(node.get());
+    setting.clients = workload_->client_names();
+    setting.requests_under_way = [this] { return workload_->under_way() > 0; };
+    nemesis_ = std::make_unique<Nemesis>(world_, network_, std::move(setting), history_);
   }
 
   SimulationResult run() {
-    for (const auto& node : nodes_) node->start();
-    for (const auto& workload : workloads_) workload->start();
-    nemesis_->start();
+    found();
+    workload_->start();
     pass(settings_.duration);
-    for (const auto& workload : workloads_) workload->quiesce();
+    workload_->quiesce();
     nemesis_->make_peace();
     faults_ = Faults();
     pass(kPeace);
     const size_t last_reads = history_.operations().size();
-    for (const auto& workload : workloads_) workload->read_everything();
+    workload_->read_all_copies();
     pass(kLastReads);
-    if (!violation_) violation_ = check_history(history_, std::string(kLwwBucket));
-    if (!violation_) check_last_reads(last_reads);
-    for (uint32_t ring = 0; ring < settings_.nodes && !violation_; ++ring) check_idle(ring);
+    const size_t last_looks = history_.operations().size();
+    workload_->read_everything();
+    pass(kLastReads);
+    if (!violation_) violation_ = check_history(history_, facts());
+    if (!violation_) violation_ = check_peace(history_, {last_reads, last_looks}, facts());
+    for (const auto& node : nodes_) {
+      if (!violation_) check_rest(*node);
+    }
+    for (const auto& node : nodes_) node->count_figures();
     return result();
   }
 
  private:
-  void add_ring(uint32_t ring) {
-    const std::string name = cat("n", ring + 1);
-    const Address address = cat(name, ":7401");
-    nodes_.push_back(std::make_unique<SimulatedNode>(
-        world_, network_,
-        SimulatedNode::Settings{.name = name,
-                                .client_address = address,
-                                .partitions = kPartitions[random_.below(std::size(kPartitions))],
-                                .cache_bytes = kCacheBytes[random_.below(std::size(kCacheBytes))],
-                                .seed = random_.next()}));
-    nodes_.back()->set_on_life([this, ring](const Life& life) { on_life(ring, life); });
-    workloads_.push_back(std::make_unique<Workload>(
-        world_, network_, history_,
-        Workload::Settings{.ring = ring,
-                           .operations_per_second = settings_.operations_per_second / settings_.nodes,
-                           .clients = kClientsPerNode,
-                           .keys = kKeysPerBucket,
-                           .node_name = name,
-                           .nodes = {address},
-                           .seed = random_.next()}));
+  RingFacts facts() const {
+    RingFacts facts;
+    facts.copies = std::min(kReplicas, settings_.nodes);
+    facts.lww_bucket = kLwwBucket;
+    for (const auto& node : nodes_) facts.names[node->node()] = node->name();
+    return facts;
+  }
+
+  void add_node(uint32_t number, uint32_t partitions) {
+    SimulatedNode::Settings settings;
+    settings.name = cat("n", number + 1);
+    settings.rack = kRacks[number % std::size(kRacks)];
+    settings.bootstrap = number == 0;
+    settings.partitions = partitions;
+    settings.cache_bytes = kCacheBytes[random_.below(std::size(kCacheBytes))];
+    settings.seed = random_.next();
+    settings.others = [this, number] { return others_of(number); };
+    settings.on_figures = [this](const Statistics& figures) { sightings_.add_figures(figures); };
+    nodes_.push_back(std::make_unique<SimulatedNode>(world_, network_, std::move(settings)));
+    SimulatedNode& node = *nodes_.back();
+    node.set_on_life([this, &node](const Life& life) { check_node_leaves(node, life); });
+  }
+
+  std::vector<Address> others_of(uint32_t number) const {
+    std::vector<Address> addresses;
+    for (uint32_t other = 0; other < nodes_.size(); ++other) {
+      if (other != number) addresses.push_back(nodes_[other]->peer_address());
+    }
+    return addresses;
+  }
+
+  void add_workload() {
+    Workload::Settings settings;
+    for (const auto& node : nodes_) settings.nodes.push_back({node->name(), node->client_addresses()});
+    settings.copies = facts().copies;
+    settings.operations_per_second = settings_.operations_per_second;
+    settings.keys = kKeysPerBucket;
+    settings.seed = random_.next();
+    workload_ = std::make_unique<Workload>(world_, network_, history_, std::move(settings));
+  }
+
+  // Until all nodes have joined. Half of the rings are founded in peace.
+  void found() {
+    const bool in_peace = random_.one_in(2);
+    nemesis_->keep_nodes_up();
+    if (!in_peace) nemesis_->let_loose();
+    const Time give_up_at = events_.now() + kFoundingMax;
+    while (!is_founded() && events_.now() < give_up_at && !violation_) pass(kStep);
+    if (in_peace) nemesis_->let_loose();
+  }
+
+  bool is_founded() const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [this](const auto& node) {
+      return node->serving() && node->life()->ring().description().members.size() == nodes_.size();
+    });
   }
 
   void pass(Duration duration) {
     const Time end = events_.now() + duration;
-    while (events_.now() < end && !violation_) events_.run_until(std::min(end, events_.now() + kStep));
+    while (events_.now() < end && !violation_) {
+      events_.run_until(std::min(end, events_.now() + kStep));
+      look_at_nodes();
+    }
   }
 
-  void on_life(uint32_t ring, const Life& life) {
+  void look_at_nodes() {
+    for (const auto& node : nodes_) {
+      if (const auto sight = node->sight()) {
+        watch_.look(*sight);
+      } else {
+        watch_.gone(node->name());
+      }
+    }
+    if (!violation_) violation_ = watch_.violation();
+  }
+
+  void check_node_leaves(const SimulatedNode& node, const Life& life) {
     if (violation_) return;
-    if (!boots_.insert(life.boot().value).second) {
-      violation_ = Violation{"I4", cat(nodes_[ring]->name(), " has drawn a boot a second time")};
-      return;
-    }
-    check_ring_leaves(ring, life);
-  }
-
-  void check_ring_leaves(uint32_t ring, const Life& life) {
-    violation_ = check_leaves(life.store().leaves(), life.ring().description(), nodes_[ring]->disk());
-    if (violation_) violation_->what = cat(nodes_[ring]->name(), ": ", violation_->what);
-  }
-
-  // L6: with the faults over, everything is answered.
-  void check_last_reads(size_t first) {
-    for (size_t index = first; index < history_.operations().size(); ++index) {
-      const Status& status = history_.operations()[index].reply.status;
-      if (!status.ok()) violation_ = Violation{"L6", cat(name_of(index), ": ", status.to_string())};
-    }
+    violation_ = check_leaves(life.store().leaves(), life.ring().description(), node.disk());
+    if (violation_) violation_->what = cat(node.name(), ": ", violation_->what);
   }
 
   // I13: nothing is left of requests that were answered.
-  void check_idle(uint32_t ring) {
-    const SimulatedNode& node = *nodes_[ring];
-    if (!node.serving() || !workloads_[ring]->ready()) {
+  void check_rest(const SimulatedNode& node) {
+    if (!node.serving() || !workload_->ready()) {
       violation_ = Violation{"L6", cat(node.name(), " doesn't serve")};
-    } else if (!node.life()->idle() || workloads_[ring]->under_way() > 0) {
+    } else if (!node.life()->idle() || workload_->under_way() > 0) {
       violation_ = Violation{"I13", cat(node.name(), " still has requests under way")};
-    } else if (node.life()->store().staged_bytes() > 0 || node.connections() > kClientsPerNode) {
+    } else if (node.life()->store().staged_bytes() > 0 || node.connections() > connections_max()) {
       violation_ = Violation{"I13", cat(node.name(), " still holds ", node.life()->store().staged_bytes(),
                                         " staged bytes and ", node.connections(), " connections")};
     } else {
-      check_ring_leaves(ring, *node.life());
+      check_node_leaves(node, *node.life());
     }
+  }
+
+  size_t connections_max() const {
+    return workload_->client_names().size() + kConnectionsPerPeer * nodes_.size();
   }
 
   SimulationResult result() const {
@@ -130,9 +183,11 @@ class Simulation {
       result.ok += operation.completed != kNever && operation.reply.status.ok() ? 1 : 0;
       result.unknown += operation.reply.status.code() == StatusCode::kUnknownOutcome ? 1 : 0;
     }
-    result.lives = boots_.size();
+    result.lives = watch_.boots();
+    result.rings = watch_.rings();
     result.power_cuts = history_.power_cuts().size();
     result.events = events_.events_run();
+    result.sightings = sightings_.counts();
     return result;
   }
 
@@ -141,13 +196,14 @@ class Simulation {
   EventQueue events_;
   Trace trace_;
   Faults faults_;
-  World world_{events_, trace_, random_, faults_};
+  Sightings sightings_;
+  World world_{events_, trace_, random_, faults_, sightings_};
   SimulatedNetwork network_{world_};
   History history_;
+  ClusterWatch watch_;
   std::vector<std::unique_ptr<SimulatedNode>> nodes_;
-  std::vector<std::unique_ptr<Workload>> workloads_;
+  std::unique_ptr<Workload> workload_;
   std::unique_ptr<Nemesis> nemesis_;
-  std::set<uint64_t> boots_;
   std::optional<Violation> violation_;
 };
 

@@ -1,4 +1,4 @@
-// One run: nodes, clients and faults from one seed, and whether all promises were kept.
+// One run: a ring of nodes, clients and faults from one seed, and whether all promises were kept.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,17 @@
 
 #include "tools/simulation/faults.h"
 #include "tools/simulation/history.h"
+#include "tools/simulation/sightings.h"
 
 namespace ringkv::simulation {
 
 struct SimulationSettings {
   uint64_t seed = 1;
-  uint32_t nodes = 1;  // each a ring of its own
+  uint32_t nodes = 5;  // of one ring, in three racks
   Duration duration = std::chrono::minutes(10);
-  double operations_per_second = 50;  // over all nodes
-  Faults faults;                      // that may happen; the seed draws from them
-  std::ostream* trace = nullptr;      // nothing: no text
+  double operations_per_second = 50;
+  Faults faults;                  // that may happen; the seed draws from them
+  std::ostream* trace = nullptr;  // nothing: no text
 };
 
 struct SimulationResult {
@@ -28,8 +29,10 @@ struct SimulationResult {
   uint64_t ok = 0;
   uint64_t unknown = 0;
   uint64_t lives = 0;
+  uint64_t rings = 0;  // epochs that were seen
   uint64_t power_cuts = 0;
   uint64_t events = 0;
+  SightingCounts sightings;
 };
 
 SimulationResult simulate(const SimulationSettings& settings);

@@ -13,6 +13,8 @@ using std::chrono::seconds;
 constexpr Duration kTimeout = seconds(5);
 constexpr Duration kShortTimeoutMax = milliseconds(800);
 constexpr Duration kBucketPause = milliseconds(200);
+constexpr uint32_t kClientsThatRoute = 4;
+constexpr uint32_t kClientsThatDoNot = 2;
 constexpr uint64_t kHotKeys = 3;
 constexpr uint64_t kBurstOneIn = 40;
 constexpr uint64_t kBurstMax = 12;
@@ -21,22 +23,29 @@ constexpr double kOperationsPerEvent = 1 + (kBurstMax + 1) / 2.0 / kBurstOneIn;
 // For the trace.
 std::string short_form(const std::string& value) { return value.substr(0, value.find_last_of('.')); }
 
+std::string quorum_text(std::string_view name, uint32_t quorum) {
+  return quorum == 0 ? std::string() : cat(name, quorum);
+}
+
 std::string text_of(const Operation& operation) {
   const ClientRequest::Body& body = operation.request.body;
   if (const auto* get = std::get_if<ClientGet>(&body)) {
-    return cat(get->values ? "get " : "exists ", get->bucket, "/", get->key);
+    return cat(get->values ? "get " : "exists ", get->bucket, "/", get->key, quorum_text(", r ", get->r));
   }
   if (const auto* look = std::get_if<ClientLocalGet>(&body))
-    return cat("local get ", look->bucket, "/", look->key);
+    return cat("local get ", look->bucket, "/", look->key, " at ", look->node);
   if (const auto* scan = std::get_if<ClientScan>(&body)) return cat("scan ", scan->bucket);
+  if (std::holds_alternative<ClientStatus>(body)) return "status";
+  if (std::holds_alternative<ClientChangeBucket>(body)) return "change the ring";
   const auto& put = std::get<ClientPut>(body);
   std::string text = put.tombstone ? "delete " : "put ";
   text += cat(put.bucket, "/", put.key, " ", short_form(put.value));
-  if (!put.context) text += ", blind";
+  if (!put.context) text += put.read_first || put.tombstone ? ", reading first" : ", blind";
   if (put.context) text += put.context->empty() ? ", replacing nothing" : ", with a context";
   if (operation.context_source) text += cat(" of operation ", *operation.context_source);
   if (operation.first_try) text += cat(", again as operation ", *operation.first_try);
   if (put.durability == Durability::kBuffered) text += ", buffered";
+  text += quorum_text(", w ", put.w);
   return text;
 }
 
@@ -44,9 +53,14 @@ std::string text_of(const ClientReply& reply) {
   std::string text = reply.status.to_string();
   if (const auto* result = std::get_if<GetResult>(&reply.body)) {
     for (const std::string& value : result->values) text += " " + short_form(value);
+    if (result->unconfirmed) text += ", unconfirmed";
   } else if (const auto* record = std::get_if<LocalRecord>(&reply.body)) {
     for (const VersionInfo& version : record->versions)
       text += cat(" ", short_form(version.value), " ", version.dot);
+  } else if (const auto* receipt = std::get_if<PutReceipt>(&reply.body)) {
+    for (const Acknowledgement& ack : receipt->acks) {
+      text += cat(" ", ack.node, ack.kind == Acknowledgement::Kind::kSynced ? " synced" : " buffered");
+    }
   } else if (const auto* page = std::get_if<ScanPage>(&reply.body)) {
     for (const ScanEntry& entry : page->entries) {
       text += cat(" ", entry.key);
@@ -60,30 +74,54 @@ std::string text_of(const ClientReply& reply) {
 
 Workload::Workload(World& world, SimulatedNetwork& network, History& history, Settings settings)
     : world_(world), history_(history), settings_(std::move(settings)), random_(settings_.seed) {
-  for (uint32_t i = 0; i < settings_.clients; ++i) {
-    const std::string name = cat("c", settings_.ring + 1, ".", i + 1);
-    clients_.push_back(std::make_unique<SimulatedClient>(
-        world, network,
-        SimulatedClient::Settings{.name = name, .nodes = settings_.nodes, .seed = random_.next()}));
-  }
-  seen_.resize(settings_.clients);
+  std::vector<Address> all;
+  for (const Node& node : settings_.nodes)
+    all.insert(all.end(), node.addresses.begin(), node.addresses.end());
+  const auto clients = [&](uint32_t count, const std::vector<Address>& nodes, bool route) {
+    for (uint32_t i = 0; i < count; ++i) {
+      clients_.push_back(
+          std::make_unique<SimulatedClient>(world_, network,
+                                            SimulatedClient::Settings{.name = cat("c", clients_.size() + 1),
+                                                                      .nodes = nodes,
+                                                                      .route = route,
+                                                                      .seed = random_.next()}));
+    }
+  };
+  for (const Node& node : settings_.nodes) clients(1, node.addresses, false);
+  clients(kClientsThatRoute, all, true);
+  clients(kClientsThatDoNot, all, false);
+  seen_.resize(clients_.size());
   for (uint32_t i = 0; i < settings_.keys; ++i) keys_.push_back({"", cat("k", i)});
   for (uint32_t i = 0; i < settings_.keys; ++i) keys_.push_back({std::string(kLwwBucket), cat("k", i)});
 }
 
-void Workload::start() { create_bucket(); }
+std::vector<std::string> Workload::client_names() const {
+  std::vector<std::string> names;
+  for (const auto& client : clients_) names.push_back(client->name());
+  return names;
+}
 
-void Workload::create_bucket() {
-  BucketInfo bucket;
-  bucket.name = kLwwBucket;
-  bucket.conflict = "lww";
-  clients_[0]->submit({ClientCreateBucket{bucket}, kTimeout}, [this](const ClientReply& reply) {
+// Both at once, through different nodes where there are some: they compete for one epoch.
+void Workload::start() {
+  BucketInfo lww;
+  lww.name = kLwwBucket;
+  lww.conflict = "lww";
+  create_bucket(0, lww);
+  BucketInfo spare;
+  spare.name = kSpareBucket;
+  create_bucket(static_cast<uint32_t>(settings_.nodes.size() - 1), spare);
+}
+
+void Workload::create_bucket(uint32_t client, const BucketInfo& bucket) {
+  clients_[client]->submit({ClientCreateBucket{bucket}, kTimeout}, [=, this](const ClientReply& reply) {
     // It may be there since a try whose answer was lost.
-    ready_ = reply.status.ok() || reply.status.code() == StatusCode::kInvalidArgument;
-    if (ready_) return schedule_next();
-    world_.events.after(kBucketPause, [this] { create_bucket(); });
+    if (reply.status.ok() || reply.status.code() == StatusCode::kInvalidArgument) {
+      if (++buckets_made_; ready()) schedule_next();
+      return;
+    }
+    world_.events.after(kBucketPause, [=, this] { create_bucket(client, bucket); });
   });
-  clients_[0]->end_turn();
+  clients_[client]->end_turn();
 }
 
 void Workload::schedule_next() {
@@ -98,22 +136,41 @@ void Workload::schedule_next() {
 }
 
 void Workload::act() {
-  const auto client = static_cast<uint32_t>(random_.below(clients_.size()));
-  const uint64_t roll = random_.below(100);
-  if (roll < 54) {
+  const uint32_t client = any_client();
+  const uint64_t roll = random_.below(1000);
+  if (roll < 530) {
     put(client);
-  } else if (roll < 60) {
+  } else if (roll < 590) {
     repeat(client);
-  } else if (roll < 84) {
+  } else if (roll < 840) {
     get(client, any_key(), true);
-  } else if (roll < 90) {
+  } else if (roll < 900) {
     get(client, any_key(), false);
-  } else if (roll < 97) {
-    local_get(client, any_key());
-  } else {
+  } else if (roll < 970) {
+    local_get(client, any_node(), any_key());
+  } else if (roll < 998) {
     scan(client);
+  } else {
+    change_ring(client);
   }
   clients_[client]->end_turn();
+}
+
+// Those that know the ring do half of the work.
+uint32_t Workload::any_client() {
+  const auto nodes = static_cast<uint32_t>(settings_.nodes.size());
+  if (random_.one_in(2)) return nodes + static_cast<uint32_t>(random_.below(kClientsThatRoute));
+  return static_cast<uint32_t>(random_.below(clients_.size()));
+}
+
+const std::string& Workload::any_node() {
+  return settings_.nodes[random_.below(settings_.nodes.size())].name;
+}
+
+// The default mostly; one owner, whose answers may be stale; all.
+uint32_t Workload::any_quorum() {
+  const uint64_t roll = random_.below(20);
+  return roll < 16 ? 0 : (roll < 18 ? 1 : settings_.copies);
 }
 
 const Workload::Key& Workload::any_key() {
@@ -121,7 +178,7 @@ const Workload::Key& Workload::any_key() {
 }
 
 std::string Workload::new_value() {
-  std::string value = cat("v", settings_.ring, ".", ++values_, ".");
+  std::string value = cat("v", ++values_, ".");
   const uint64_t roll = random_.below(100);
   value.append(roll < 90 ? random_.below(60) : random_.below(roll < 99 ? 4000 : 100'000), 'x');
   return value;
@@ -132,7 +189,8 @@ Duration Workload::any_timeout() {
   return Duration(1 + random_.below(static_cast<uint64_t>(kShortTimeoutMax.count())));
 }
 
-// Puts and deletes: blind, with the context of the last answer, or with one that covers nothing.
+// Puts and deletes: blind, with the context of the last answer, with one that covers nothing, or with what a
+// read before it finds.
 void Workload::put(uint32_t client) {
   const Key& key = any_key();
   ClientPut put;
@@ -141,6 +199,7 @@ void Workload::put(uint32_t client) {
   put.tombstone = random_.below(54) < 10;
   if (!put.tombstone) put.value = new_value();
   if (random_.one_in(4)) put.durability = Durability::kBuffered;
+  put.w = any_quorum();
 
   Operation operation;
   const uint64_t roll = random_.below(10);
@@ -150,6 +209,8 @@ void Workload::put(uint32_t client) {
     operation.context_source = seen->second.source;
   } else if (roll == 9) {
     put.context = "";
+  } else if (roll == 8) {
+    put.read_first = true;
   }
   operation.request = {std::move(put), any_timeout()};
   submit(client, std::move(operation));
@@ -176,13 +237,13 @@ void Workload::repeat(uint32_t client) {
 
 void Workload::get(uint32_t client, const Key& key, bool values) {
   Operation operation;
-  operation.request = {ClientGet{key.bucket, key.name, 0, values}, any_timeout()};
+  operation.request = {ClientGet{key.bucket, key.name, any_quorum(), values}, any_timeout()};
   submit(client, std::move(operation));
 }
 
-void Workload::local_get(uint32_t client, const Key& key) {
+void Workload::local_get(uint32_t client, const std::string& node, const Key& key) {
   Operation operation;
-  operation.request = {ClientLocalGet{settings_.node_name, key.bucket, key.name}, any_timeout()};
+  operation.request = {ClientLocalGet{node, key.bucket, key.name}, any_timeout()};
   submit(client, std::move(operation));
 }
 
@@ -196,20 +257,43 @@ void Workload::scan(uint32_t client) {
   submit(client, std::move(operation));
 }
 
-void Workload::read_everything() {
+void Workload::change_ring(uint32_t client) {
+  ClientChangeBucket change;
+  change.name = kSpareBucket;
+  change.change.ttl_ms = 1 + random_.below(1000);
+  Operation operation;
+  operation.request = {change, kTimeout};
+  submit(client, std::move(operation));
+}
+
+void Workload::read_all_copies() {
   for (const Key& key : keys_) {
     Operation read;
-    read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};
+    read.request = {ClientGet{key.bucket, key.name, settings_.copies, true}, kTimeout};
     submit(0, std::move(read));
-    Operation look;
-    look.request = {ClientLocalGet{settings_.node_name, key.bucket, key.name}, kTimeout};
-    submit(0, std::move(look));
   }
   clients_[0]->end_turn();
 }
 
+void Workload::read_everything() {
+  for (uint32_t node = 0; node < settings_.nodes.size(); ++node) {
+    for (const Key& key : keys_) {
+      Operation read;
+      read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};
+      submit(node, std::move(read));
+      Operation look;
+      look.request = {ClientLocalGet{settings_.nodes[node].name, key.bucket, key.name}, kTimeout};
+      submit(node, std::move(look));
+    }
+    Operation status;
+    status.request = {ClientStatus(), kTimeout};
+    submit(node, std::move(status));
+    clients_[node]->end_turn();
+  }
+}
+
 void Workload::submit(uint32_t client, Operation operation) {
-  operation.ring = settings_.ring;
+  operation.client = client;
   ClientRequest request = operation.request;
   const OperationIndex index = history_.invoke(std::move(operation), world_.events.now());
   ++under_way_;
@@ -226,7 +310,24 @@ void Workload::on_reply(uint32_t client, OperationIndex index, ClientReply reply
   if (world_.trace.has_text()) remark(client, cat("operation ", index, ": ", text_of(reply)));
   history_.complete(index, std::move(reply), world_.events.now());
   if (named) writes_.push_back(index);
+  note_sightings(history_.operations()[index]);
   learn_context(client, index);
+}
+
+void Workload::note_sightings(const Operation& operation) {
+  const ClientReply& reply = operation.reply;
+  Sightings& sightings = world_.sightings;
+  if (reply.status.code() == StatusCode::kUnknownOutcome) sightings.saw(sighting::kOutcomeUnknown);
+  if (operation.first_try && reply.status.ok()) {
+    const Status& before = history_.operations()[*operation.first_try].reply.status;
+    if (before.code() == StatusCode::kUnknownOutcome) sightings.saw(sighting::kOutcomeLearnt);
+  }
+  if (const auto* result = std::get_if<GetResult>(&reply.body)) {
+    if (result->unconfirmed) sightings.saw(sighting::kReadingUnconfirmed);
+    if (result->values.size() > 1) sightings.saw(sighting::kSiblings);
+  }
+  const bool changes_ring = std::holds_alternative<ClientChangeBucket>(operation.request.body);
+  if (changes_ring && reply.status.ok() && under_way_ > 0) sightings.saw(sighting::kRingChangedUnderLoad);
 }
 
 void Workload::remark(uint32_t client, const std::string& message) const {
@@ -244,18 +345,6 @@ void Workload::learn_context(uint32_t client, OperationIndex index) {
   } else if (put != nullptr && receipt != nullptr) {
     seen_[client][{put->bucket, put->key}] = {receipt->context.bytes(), index};
   }
-}
-
-std::optional<OperationName> operation_named_in(const ClientReply& reply) {
-  if (const auto* receipt = std::get_if<PutReceipt>(&reply.body))
-    return operation_name_from(receipt->operation_id);
-  if (reply.status.code() != StatusCode::kUnknownOutcome) return std::nullopt;
-  constexpr std::string_view kMark = "operation id ";
-  const std::string& message = reply.status.message();
-  const size_t mark = message.rfind(kMark);
-  if (mark == std::string::npos) return std::nullopt;
-  const size_t start = mark + kMark.size();
-  return operation_name_from(message.substr(start, message.find_first_of(" ;,)", start) - start));
 }
 
 }  // namespace ringkv::simulation

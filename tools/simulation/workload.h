@@ -14,18 +14,21 @@
 
 namespace ringkv::simulation {
 
-// The one bucket beside the default one.
+// The buckets beside the default one. In the spare one nothing is stored: changing it changes the ring.
 inline constexpr std::string_view kLwwBucket = "lww";
+inline constexpr std::string_view kSpareBucket = "spare";
 
 class Workload {
  public:
+  struct Node {
+    std::string name;
+    std::vector<Address> addresses;
+  };
   struct Settings {
-    uint32_t ring = 0;
-    double operations_per_second = 10;
-    uint32_t clients = 3;
-    uint32_t keys = 12;     // of each bucket
-    std::string node_name;  // whose copy local gets ask for
-    std::vector<Address> nodes;
+    std::vector<Node> nodes;
+    uint32_t copies = 3;
+    double operations_per_second = 50;
+    uint32_t keys = 8;  // of each bucket
     uint64_t seed = 0;
   };
 
@@ -34,12 +37,16 @@ class Workload {
   // Makes the buckets, then goes on until quiesce().
   void start();
   void quiesce() { quiet_ = true; }
-  bool ready() const { return ready_; }
+  bool ready() const { return buckets_made_ == 2; }
 
-  // Reads every key once, and what its replica holds, for the last word of the history.
+  // The last word of the history. First every key is read from all its owners, so that those which missed
+  // something are repaired; then by a read quorum through each node, with what each replica holds, and how
+  // each node sees the others.
+  void read_all_copies();
   void read_everything();
 
   uint64_t under_way() const { return under_way_; }
+  std::vector<std::string> client_names() const;
 
  private:
   struct Key {
@@ -52,21 +59,26 @@ class Workload {
     OperationIndex source = 0;
   };
 
-  void create_bucket();
+  void create_bucket(uint32_t client, const BucketInfo& bucket);
   void schedule_next();
   void act();
   void put(uint32_t client);
   void write(uint32_t client, ClientPut put);
   void repeat(uint32_t client);
   void get(uint32_t client, const Key& key, bool values);
-  void local_get(uint32_t client, const Key& key);
+  void local_get(uint32_t client, const std::string& node, const Key& key);
   void scan(uint32_t client);
+  void change_ring(uint32_t client);
   void submit(uint32_t client, Operation operation);
   void on_reply(uint32_t client, OperationIndex index, ClientReply reply);
+  void note_sightings(const Operation& operation);
   void learn_context(uint32_t client, OperationIndex index);
 
   void remark(uint32_t client, const std::string& message) const;
 
+  uint32_t any_client();
+  const std::string& any_node();
+  uint32_t any_quorum();
   const Key& any_key();
   std::string new_value();
   Duration any_timeout();
@@ -75,17 +87,14 @@ class Workload {
   History& history_;
   const Settings settings_;
   SeededRandom random_;
-  std::vector<std::unique_ptr<SimulatedClient>> clients_;
+  std::vector<std::unique_ptr<SimulatedClient>> clients_;  // first one for each node, that asks it alone
   std::vector<Key> keys_;
   std::vector<std::map<std::pair<std::string, std::string>, Seen>> seen_;  // of each client
   std::vector<OperationIndex> writes_;                                     // answered with an operation id
-  bool ready_ = false;
+  uint32_t buckets_made_ = 0;
   bool quiet_ = false;
   uint64_t values_ = 0;
   uint64_t under_way_ = 0;
 };
-
-// The operation id that an answer names: in a receipt, or in the message of an unknown outcome.
-std::optional<OperationName> operation_named_in(const ClientReply& reply);
 
 }  // namespace ringkv::simulation

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "tools/simulation/event_queue.h"
 #include "tools/simulation/faults.h"
+#include "tools/simulation/sightings.h"
 #include "tools/simulation/trace.h"
 
 namespace ringkv::simulation {
@@ -13,6 +14,7 @@ struct World {
   Trace& trace;
   Random& random;  // of the network, the disks and the faults; each node and client has its own
   const Faults& faults;
+  Sightings& sightings;
 
   // Rolls for a fault: true for this share of the calls.
   bool happens(double share) const { return share > 0 && random.unit() < share; }

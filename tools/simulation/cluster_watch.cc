@@ -1,0 +1,74 @@
+#include "tools/simulation/cluster_watch.h"
+
+#include "base/text.h"
+#include "tools/simulation/trace.h"
+
+namespace ringkv::simulation {
+namespace {
+
+uint64_t hash_of_lists(const Ring& ring) {
+  uint64_t hash = 0;
+  for (Partition partition = 0; partition < ring.partitions(); ++partition) {
+    for (const uint16_t position : ring.preference_list(partition)) {
+      hash = hash_bytes(hash, ring.member(position).name);
+    }
+  }
+  return hash;
+}
+
+std::string text_of(const std::pair<uint64_t, uint64_t>& epoch) {
+  return cat("epoch ", epoch.second, " of lineage ", epoch.first);
+}
+
+}  // namespace
+
+void ClusterWatch::broken(std::string_view invariant, std::string what) {
+  if (!violation_) violation_ = Violation{std::string(invariant), std::move(what)};
+}
+
+void ClusterWatch::look(const Sight& sight) {
+  const RingDescription& description = sight.ring->description();
+  const Epoch epoch = {description.lineage, description.epoch};
+  ServingProcess& process = serving_[sight.machine];
+  if (process.boot == sight.boot && process.epoch == epoch) return;
+  const bool is_new = process.boot != sight.boot;
+  process = {sight.node, sight.boot, epoch};
+  if (is_new) check_boot(sight);
+  check_ring(sight, epoch);
+}
+
+void ClusterWatch::check_boot(const Sight& sight) {
+  for (const auto& [machine, process] : serving_) {
+    if (machine != sight.machine && process.node == sight.node)
+      broken("I10", cat("two processes serve as one node, on ", machine, " and on ", sight.machine));
+  }
+  if (!boots_.insert(sight.boot).second)
+    broken("I4", cat(sight.machine, " has drawn boot ", hex(sight.boot.value), " a second time"));
+  uint64_t& last = generations_[sight.node];
+  if (sight.generation < last)
+    broken("I10", cat(sight.machine, " went back from generation ", last, " to ", sight.generation));
+  last = sight.generation;
+}
+
+void ClusterWatch::check_ring(const Sight& sight, Epoch epoch) {
+  Epoch& last = epochs_[sight.machine];
+  if (epoch < last)
+    broken("I7", cat(sight.machine, " went back from ", text_of(last), " to ", text_of(epoch)));
+  last = epoch;
+
+  const Ring& ring = *sight.ring;
+  if (ring.digest() != ring_digest(ring.encoded()))
+    broken("I7", cat(sight.machine, " has a digest that isn't that of its ring, ", text_of(epoch)));
+  const auto [at, is_new] =
+      rings_.try_emplace(epoch, KnownRing{sight.machine, ring.encoded(), hash_of_lists(ring)});
+  if (is_new) return;
+  if (at->second.encoded != ring.encoded()) {
+    broken("I7",
+           cat(at->second.machine, " and ", sight.machine, " have different rings of ", text_of(epoch)));
+  } else if (at->second.lists != hash_of_lists(ring)) {
+    broken("I7", cat(at->second.machine, " and ", sight.machine, " have different preference lists of ",
+                     text_of(epoch)));
+  }
+}
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,63 @@
+#include "tools/simulation/disk_losses.h"
+
+#include <algorithm>
+
+namespace ringkv::simulation {
+namespace {
+
+bool any_between(const std::vector<Step>& steps, Step after, Step before) {
+  const auto first = std::upper_bound(steps.begin(), steps.end(), after);
+  return first != steps.end() && *first < before;
+}
+
+}  // namespace
+
+DiskLosses::DiskLosses(const History& history) {
+  for (const PowerCut& cut : history.power_cuts()) {
+    nodes_[cut.node].cuts.push_back(cut.at);
+    cuts_.push_back(cut.at);
+  }
+  for (const Operation& operation : history.operations()) {
+    // What a repeated operation is answered was synced some time ago.
+    if (operation.completed == kNever || operation.first_try) continue;
+    const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
+    if (receipt == nullptr) continue;
+    for (const Acknowledgement& ack : receipt->acks) {
+      if (ack.kind != Acknowledgement::Kind::kSynced) continue;
+      nodes_[ack.node].syncs.emplace(operation.invoked, operation.completed);
+    }
+  }
+}
+
+bool DiskLosses::may_have_lost(const std::string& node, const Written& written, Step until) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && may_have_lost(found->second, written, until);
+}
+
+// It is safe from the first cut, and from all later ones, once it was synced before that.
+bool DiskLosses::may_have_lost(const Node& node, const Written& written, Step until) {
+  const auto cut = std::upper_bound(node.cuts.begin(), node.cuts.end(), written.since);
+  return cut != node.cuts.end() && *cut < until && !synced_between(node, written.known, *cut);
+}
+
+bool DiskLosses::synced_between(const Node& node, Step after, Step before) {
+  for (auto sync = node.syncs.upper_bound(after); sync != node.syncs.end() && sync->first < before; ++sync) {
+    if (sync->second < before) return true;
+  }
+  return false;
+}
+
+uint32_t DiskLosses::nodes_that_may_have_lost(const Written& written, Step until) const {
+  uint32_t count = 0;
+  for (const auto& [name, node] : nodes_) count += may_have_lost(node, written, until) ? 1 : 0;
+  return count;
+}
+
+bool DiskLosses::any_cut_between(Step after, Step before) const { return any_between(cuts_, after, before); }
+
+bool DiskLosses::any_cut_between(const std::string& node, Step after, Step before) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && any_between(found->second.cuts, after, before);
+}
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,44 @@
+// What power cuts may have taken: of each node, what it had written and not yet synced. A sync makes all safe
+// that stands before it in that node's log.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/simulation/history.h"
+
+namespace ringkv::simulation {
+
+class DiskLosses {
+ public:
+  explicit DiskLosses(const History& history);
+
+  // Something that a node had in its log at some moment between two steps, seen by then (`known`).
+  struct Written {
+    Step since = 0;
+    Step known = 0;
+  };
+
+  // Whether it may be lost there by `until`.
+  bool may_have_lost(const std::string& node, const Written& written, Step until) const;
+  // How many nodes may have lost it.
+  uint32_t nodes_that_may_have_lost(const Written& written, Step until) const;
+  // Whether any node's power was cut between the two steps.
+  bool any_cut_between(Step after, Step before) const;
+  bool any_cut_between(const std::string& node, Step after, Step before) const;
+
+ private:
+  struct Node {
+    std::vector<Step> cuts;
+    std::multimap<Step, Step> syncs;  // that a put waited for: invoked, acknowledged
+  };
+
+  static bool may_have_lost(const Node& node, const Written& written, Step until);
+  static bool synced_between(const Node& node, Step after, Step before);
+
+  std::map<std::string, Node> nodes_;
+  std::vector<Step> cuts_;  // of all
+};
+
+}  // namespace ringkv::simulation

@@ -1,0 +1,52 @@
+#include "tools/simulation/sightings.h"
+
+#include "base/check.h"
+
+namespace ringkv::simulation {
+namespace {
+
+constexpr std::string_view kSeenBySimulator[] = {
+    sighting::kPartitionUnderLoad, sighting::kOneWayCut,
+    sighting::kFrozenUnderLoad,    sighting::kMoved,
+    sighting::kPowerCutDuringSync, sighting::kReadingUnconfirmed,
+    sighting::kOutcomeUnknown,     sighting::kOutcomeLearnt,
+    sighting::kSiblings,           sighting::kRingChangedUnderLoad,
+};
+
+// What only the nodes know, by the names of their figures.
+struct NodeFigure {
+  std::string_view name;
+  std::string_view sighting;
+};
+constexpr NodeFigure kSeenByNodes[] = {
+    {"put.forwarded", "a put was forwarded"},
+    {"get.hedged", "a slow owner was joined by another"},
+    {"get.read_repairs", "a read repaired an owner"},
+    {"request.stale_epochs", "a request of an older epoch was refused"},
+    {"agreement.overtaken", "a ring was chosen that another had proposed"},
+    {"gossip.suspected", "a node was suspected"},
+    {"gossip.refuted", "a suspicion was refuted"},
+    {"gossip.down", "a node was called down"},
+};
+
+}  // namespace
+
+Sightings::Sightings() {
+  for (const std::string_view name : kSeenBySimulator) counts_.emplace(name, 0);
+  for (const NodeFigure& figure : kSeenByNodes) counts_.emplace(figure.sighting, 0);
+}
+
+void Sightings::saw(std::string_view what, uint64_t times) {
+  const auto found = counts_.find(what);
+  CHECK(found != counts_.end());
+  found->second += times;
+}
+
+void Sightings::add_figures(const Statistics& figures) {
+  for (const NodeFigure& figure : kSeenByNodes) {
+    const auto found = figures.find(std::string(figure.name));
+    if (found != figures.end()) saw(figure.sighting, static_cast<uint64_t>(found->second));
+  }
+}
+
+}  // namespace ringkv::simulation

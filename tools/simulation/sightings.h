@@ -1,0 +1,45 @@
+// What a simulation must meet now and then, or it proves nothing: counted, shown by kvsim -v, and tested over
+// a set of seeds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ringkv/admin.h"
+
+namespace ringkv::simulation {
+
+// In the words of a sentence: "a put was forwarded".
+using SightingCounts = std::map<std::string, uint64_t, std::less<>>;
+
+class Sightings {
+ public:
+  Sightings();  // of each, none yet
+
+  void saw(std::string_view what, uint64_t times = 1);
+  // The figures that a node had counted when one of its lives ended.
+  void add_figures(const Statistics& figures);
+
+  const SightingCounts& counts() const { return counts_; }
+
+ private:
+  SightingCounts counts_;
+};
+
+namespace sighting {
+inline constexpr std::string_view kPartitionUnderLoad = "a partition while requests were under way";
+inline constexpr std::string_view kOneWayCut = "a cut in one direction only";
+inline constexpr std::string_view kFrozenUnderLoad = "a process stood still while requests were under way";
+inline constexpr std::string_view kMoved = "a node came back at other addresses";
+inline constexpr std::string_view kPowerCutDuringSync = "power was cut during a sync";
+inline constexpr std::string_view kReadingUnconfirmed = "an answer was unconfirmed";
+inline constexpr std::string_view kOutcomeUnknown = "the outcome of a write was unknown";
+inline constexpr std::string_view kOutcomeLearnt = "an operation id told an unknown outcome";
+inline constexpr std::string_view kSiblings = "a get showed siblings";
+inline constexpr std::string_view kRingChangedUnderLoad = "the ring changed while requests were under way";
+}  // namespace sighting
+
+}  // namespace ringkv::simulation
