@@ -72,6 +72,7 @@ class ClusterMember {
   const FailureDetector& detector() const { return *detector_; }
   const StateGossip& states() const { return *gossip_; }
   const ClusterView& view() const { return view_; }
+  uint64_t generation() const { return generation_; }  // of this start
   const EpochGate::Statistics& gate_statistics() const { return gate_.statistics(); }
 
  private:
