@@ -327,10 +327,8 @@ Status ClientRequests::take_reply(ClientLink& link, const Frame& frame, Request&
 }
 
 void ClientRequests::learn(const Request& request, const ClientReply& reply) {
-  if (!request.key || !reply.status.ok()) return;
-  const auto* got = std::get_if<GetResult>(&reply.body);
-  const std::string& context = got != nullptr ? got->context.bytes() : reply.seen;
-  seen_.note(request.key->identity, token_of(request.key->digest), context);
+  if (!request.key) return;
+  seen_.note(SeenContexts::Key{request.key->identity, token_of(request.key->digest)}, reply);
 }
 
 void ClientRequests::settle(Number number, ClientReply reply) {

@@ -18,6 +18,7 @@
 #include "node/asio_runtime.h"
 #include "node/node.h"
 #include "node/operation_ids.h"
+#include "node/seen_contexts.h"
 #include "node/system_random.h"
 #include "storage/data_directory.h"
 #include "storage/rocksdb_engine.h"
@@ -241,11 +242,25 @@ class Peer final : public Db {
     }
     auto call = std::make_shared<std::pair<ClientRequest, std::function<void(ClientReply)>>>(
         std::move(request), done);
-    if (post_to_node([call](Node& node) { node.call(std::move(call->first), std::move(call->second)); }))
+    if (post_to_node(
+            [this, call](Node& node) { call_node(node, std::move(call->first), std::move(call->second)); }))
       return;
     ClientReply reply;
     reply.status = unavailable(cat(identity_.name, " is closed"));
     done(std::move(reply));
+  }
+
+  // On the loop. This process is one client: its blind puts of a key follow what it has seen of it, whatever
+  // coordinator they come to.
+  void call_node(Node& node, ClientRequest request, std::function<void(ClientReply)> done) {
+    const std::optional<SeenContexts::Key> key = SeenContexts::key_of(request);
+    if (!key) return node.call(std::move(request), std::move(done));
+    if (auto* put = std::get_if<ClientPut>(&request.body); put != nullptr && !put->context)
+      put->seen = seen_.seen(key->identity);
+    node.call(std::move(request), [this, key = *key, done = std::move(done)](ClientReply reply) {
+      seen_.note(key, reply);
+      done(std::move(reply));
+    });
   }
 
   // A receipt says by which name the operation can be repeated.
@@ -296,6 +311,7 @@ class Peer final : public Db {
   std::unique_ptr<DataDirectory> directory_;  // outlives the engine: holds the lock
   const Identity identity_;
   OperationIds operations_{random_.next()};
+  SeenContexts seen_;                              // of the loop
   std::atomic<bool> founded_ = identity_.founded;  // from then on db/ is never made anew
   mutable AsioRuntime runtime_;
   std::unique_ptr<Node> node_;

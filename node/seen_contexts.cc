@@ -18,6 +18,21 @@ std::string joined(std::string_view known, std::string_view arrived, CausalConte
 
 }  // namespace
 
+std::optional<SeenContexts::Key> SeenContexts::key_of(const ClientRequest& request) {
+  const auto named = [](const auto& body) {
+    return Key{identity_of(body.bucket, body.key), token_of(digest_of(body.bucket, body.key))};
+  };
+  if (const auto* put = std::get_if<ClientPut>(&request.body)) return named(*put);
+  if (const auto* get = std::get_if<ClientGet>(&request.body)) return named(*get);
+  return std::nullopt;
+}
+
+void SeenContexts::note(const Key& key, const ClientReply& reply) {
+  if (!reply.status.ok()) return;
+  const auto* got = std::get_if<GetResult>(&reply.body);
+  note(key.identity, key.token, got != nullptr ? got->context.bytes() : reply.seen);
+}
+
 void SeenContexts::note(const KeyIdentity& key, Token token, std::string_view context) {
   if (context.empty()) return;
   const auto known = by_key_.find(key);

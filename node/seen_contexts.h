@@ -9,10 +9,12 @@
 
 #include <cstddef>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/client_message.h"
 #include "base/token.h"
 
 namespace ringkv {
@@ -26,6 +28,16 @@ class SeenContexts {
 
   SeenContexts() : SeenContexts(Limits()) {}
   explicit SeenContexts(const Limits& limits) : limits_(limits) {}
+
+  struct Key {
+    KeyIdentity identity;
+    Token token = 0;
+  };
+  // Of a put or a get; nothing: the request shows no context of one key.
+  static std::optional<Key> key_of(const ClientRequest& request);
+
+  // What an answer to such a request shows.
+  void note(const Key& key, const ClientReply& reply);
 
   // `context`: encoded, from an answer about the key. Joined with what is there, since a late answer of a
   // replica that was behind must not take anything back; what is empty or doesn't decode changes nothing.
