@@ -319,9 +319,7 @@ void Coordinator::on_link_restored(NodeId node, MessageOutbox& outbox) {
 
 void Coordinator::tick(Time now, WallMicros wall_now, MessageOutbox& outbox) {
   RequestNumbers& numbers = environment_.numbers;
-  while (const std::optional<RequestNumber> request = numbers.due(now)) {
-    wake(*request, {now, wall_now}, outbox);
-  }
+  for (const RequestNumber request : numbers.take_due(now)) wake(request, {now, wall_now}, outbox);
   if (numbers.alarms() > 4 * under_way() + 16'384) {
     numbers.forget_alarms_unless([this](RequestNumber request) {
       return puts_.contains(request) || gets_.contains(request) || scans_.contains(request) ||

@@ -129,8 +129,9 @@ void GetRequest::on_failure(NodeId node, const Status& why) {
 
 void GetRequest::fail(Owner& owner, const Status& why) {
   if (!owner.awaited()) return;
-  owner.state = State::kFailed;
   owner.awaits_record = false;
+  if (owner.state == State::kAnswered && has_record_like(owner)) return;  // its digest will do
+  owner.state = State::kFailed;
   failures_.add(owner.node, why.message());
   const bool is_alike = failure_code_ == StatusCode::kOk || failure_code_ == why.code();
   failure_code_ = is_alike ? why.code() : StatusCode::kUnavailable;

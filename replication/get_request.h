@@ -88,7 +88,7 @@ class GetRequest {
   std::optional<Time> next_alarm(const RingView& view, Allowance allowance) const {
     std::optional<Time> alarm;
     const auto consider = [&alarm](Time at) { alarm = alarm ? std::min(*alarm, at) : at; };
-    if (enough_since_) consider(*enough_since_ + kConfirmationPatience);
+    if (enough_since_ && readable()) consider(*enough_since_ + kConfirmationPatience);
     if (resolved_ || !has_alternatives(view)) return alarm;
     for (const Owner& owner : owners_) {
       if (owner.awaited() && !owner.late) consider(owner.asked_at + allowance(owner.node));

@@ -20,7 +20,7 @@
 
 namespace ringkv {
 
-// The coordinator's number of a request under way; never reused in a life.
+// The coordinator's number of a request under way; never reused, not by another life of its node either.
 using RequestNumber = uint64_t;
 
 // Who waits for an answer: a connection and its number of the request, or a node that has forwarded it.

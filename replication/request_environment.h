@@ -41,7 +41,7 @@ struct Moment {
 
 struct RequestEnvironment {
   RequestEnvironment(const CoordinatorSettings& settings, const Ring& ring)
-      : settings(settings), view(settings.self, ring, settings.token) {}
+      : settings(settings), view(settings.self, ring, settings.token), numbers(settings.boot) {}
 
   // To the door that it came through, or to the node that has forwarded it.
   void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;

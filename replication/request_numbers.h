@@ -1,9 +1,11 @@
 // The numbers of a coordinator's requests under way, and when each of them wants to be looked at again.
+//
+// An answer may come late, to the next life of the node that asked. So numbers begin at a place that is drawn
+// with the boot: were they counted from one, it would pass for the answer to another question.
 #pragma once
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "replication/messages.h"
@@ -12,20 +14,27 @@ namespace ringkv {
 
 class RequestNumbers {
  public:
-  RequestNumber next() { return ++last_; }
+  explicit RequestNumbers(Boot boot) : last_(boot.value * 0x9E3779B97F4A7C15ULL) {}
+
+  RequestNumber next() {
+    if (++last_ == 0) ++last_;  // 0 is nobody's
+    return last_;
+  }
 
   void wake(RequestNumber request, Time at) {
     alarms_.push_back({at, request});
     std::push_heap(alarms_.begin(), alarms_.end(), std::greater<>());
   }
 
-  // The next request whose time has come. It may have been answered long before.
-  std::optional<RequestNumber> due(Time now) {
-    if (alarms_.empty() || alarms_.front().at > now) return std::nullopt;
-    const RequestNumber request = alarms_.front().request;
-    std::pop_heap(alarms_.begin(), alarms_.end(), std::greater<>());
-    alarms_.pop_back();
-    return request;
+  // The requests whose time has come, soonest first. They may have been answered long before.
+  std::vector<RequestNumber> take_due(Time now) {
+    std::vector<RequestNumber> due;
+    while (!alarms_.empty() && alarms_.front().at <= now) {
+      due.push_back(alarms_.front().request);
+      std::pop_heap(alarms_.begin(), alarms_.end(), std::greater<>());
+      alarms_.pop_back();
+    }
+    return due;
   }
 
   size_t alarms() const { return alarms_.size(); }
@@ -45,7 +54,7 @@ class RequestNumbers {
     friend bool operator>(const Alarm& a, const Alarm& b) { return a.at > b.at; }
   };
 
-  RequestNumber last_ = 0;
+  RequestNumber last_;
   std::vector<Alarm> alarms_;  // a heap, soonest first
 };
 

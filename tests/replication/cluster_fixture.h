@@ -318,7 +318,7 @@ class ClusterFixture {
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<Letter> in_flight;
   std::function<bool(const Letter&)> hold;         // true: it stays in flight
-  std::function<void(const Letter&)> observe;      // every letter that is sent, to oneself too
+  std::function<void(const Letter&)> observe;      // every letter when it is written, to oneself too
   std::function<void(const ClientAnswer&)> on_answer;
   std::map<uint64_t, ClientReply> answers;
   size_t answered_twice = 0;
@@ -365,6 +365,7 @@ class ClusterFixture {
   void carry(Node& from, MessageOutbox& outbox) {
     for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
       Letter letter{from.id, envelope.to, from.ring->epoch(), std::move(envelope.message)};
+      if (observe) observe(letter);
       if (envelope.after_records) {
         from.waiting.emplace_back(from.fixture.store->open_batch(), std::move(letter));
       } else {
@@ -375,7 +376,6 @@ class ClusterFixture {
 
   // What a node says to itself arrives at once.
   void send(Node& from, Letter letter) {
-    if (observe) observe(letter);
     if (letter.to != from.id) {
       in_flight.push_back(std::move(letter));
       return;

@@ -1,0 +1,453 @@
+// One random history of a small cluster, and what must be true of it whatever happens: letters reordered and
+// lost, nodes killed and cut off from power, rings adopted late, views that are wrong.
+//
+// It knows every version from the moment it is stamped, so that each record on the network can be checked:
+// nothing may be claimed as superseded that no writer has replaced.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/replication/cluster_fixture.h"
+
+namespace ringkv {
+
+class QuorumExploration {
+ public:
+  struct Counts {
+    size_t acknowledged = 0;
+    size_t unknown = 0;
+    size_t failed = 0;
+    size_t confirmed_gets = 0;
+    size_t unconfirmed_gets = 0;
+    size_t failed_gets = 0;
+    size_t retried = 0;
+    size_t siblings_read = 0;
+  };
+
+  QuorumExploration(uint64_t seed, size_t nodes) : random_(seed), cluster_(nodes) {
+    cluster_.auto_commit = false;
+    cluster_.observe = [this](const auto& letter) { observe(letter); };
+    cluster_.on_answer = [this](const auto& answer) { on_answer(answer); };
+    for (const auto& node : cluster_.nodes) {
+      node->fixture.disk.set_blocking_share(0.2, seed + node->id.value);
+    }
+    ring_ = &cluster_.ring();
+  }
+
+  void run(int steps) {
+    for (int step = 0; step < steps; ++step) this->step();
+    heal();
+    check_end();
+  }
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  enum class Kind : uint8_t { kBlind, kContext, kReadFirst };
+  struct Operation {
+    ClientPut put;
+    Kind kind = Kind::kBlind;
+    std::optional<CausalContext> context;  // what it may replace
+    uint64_t at = 0;
+    Boot first_tried;
+    std::optional<Dot> dot;  // once stamped
+    bool acknowledged = false;
+    bool failed = false;
+    uint64_t acknowledged_at = 0;
+    uint32_t w = 2;
+  };
+  struct Get {
+    std::string key;
+    uint64_t asked_at = 0;
+    uint32_t r = 2;
+  };
+  struct Seen {
+    uint64_t at = 0;
+    std::set<Dot> shown;
+    CausalContext context;
+  };
+  struct Stamped {
+    uint64_t operation = 0;
+    std::string key;
+    Version version;
+  };
+
+  uint64_t random_node() { return 1 + random_.below(cluster_.nodes.size()); }
+  bool is_up(uint64_t node) { return cluster_.node(node).up; }
+  std::string random_key() { return "k" + std::to_string(random_.below(3)); }
+  Token token_of_key(const std::string& key) const { return StoreFixture::place(key).token; }
+
+  // --- What may happen
+
+  void step() {
+    ++clock_;
+    switch (random_.below(24)) {
+      case 0:
+      case 1:
+        return ask_put();
+      case 2:
+      case 3:
+        return ask_get();
+      case 4:
+        return retry();
+      case 5:
+        return misfortune();
+      case 6:
+        return cluster_.pass(std::chrono::milliseconds(random_.below(60)));
+      case 7:
+      case 8:
+      case 9: {
+        ClusterFixture::Node& node = cluster_.node(random_node());
+        if (!cluster_.begin_commit(node)) cluster_.finish_commit(node);
+        return;
+      }
+      case 10:
+      case 11:
+        cluster_.read_disk(cluster_.node(random_node()));
+        return;
+      default:
+        if (!cluster_.in_flight.empty()) cluster_.deliver(random_.below(cluster_.in_flight.size()));
+    }
+  }
+
+  void ask_put() {
+    const uint64_t at = random_node();
+    if (!is_up(at)) return;
+    const uint64_t number = operations_.size() + 1;
+    Operation operation;
+    operation.at = at;
+    operation.put.key = random_key();
+    operation.put.value = "v" + std::to_string(number);
+    operation.put.operation = {1, number};
+    operation.w = 1 + static_cast<uint32_t>(random_.below(3));
+    operation.put.w = operation.w;
+    operation.first_tried = cluster_.node(at).fixture.store->actor().boot;
+    const std::vector<std::string>& contexts = contexts_[operation.put.key];
+    const std::string context = contexts.empty() ? "" : contexts[random_.below(contexts.size())];
+    switch (random_.below(5)) {
+      case 0:
+        operation.put.tombstone = true;
+        operation.put.value.clear();
+        operation.kind = Kind::kReadFirst;
+        break;
+      case 1:
+        operation.put.read_first = true;
+        operation.kind = Kind::kReadFirst;
+        break;
+      case 2:
+        operation.put.seen = context;
+        break;
+      default:
+        operation.put.context = context;
+        operation.kind = Kind::kContext;
+        operation.context = CausalContext();
+        if (!context.empty()) {
+          operation.context = *decode_client_context(context, token_of_key(operation.put.key));
+        }
+    }
+    operations_.push_back(operation);
+    operation_of_[cluster_.last_request + 1] = number;
+    cluster_.ask(at, operation.put, std::chrono::milliseconds(200 + random_.below(2000)));
+  }
+
+  // Through another node as often as through the same.
+  void retry() {
+    if (operations_.empty()) return;
+    const uint64_t number = 1 + random_.below(operations_.size());
+    const Operation operation = operations_[number - 1];
+    const uint64_t at = random_.one_in(2) ? operation.at : random_node();
+    if (!is_up(at) || operation.failed) return;
+    ++counts_.retried;
+    ClientPut put = operation.put;
+    put.first_tried = operation.first_tried;
+    operation_of_[cluster_.last_request + 1] = number;
+    cluster_.ask(at, put, std::chrono::seconds(1));
+  }
+
+  void ask_get() {
+    const uint64_t at = random_node();
+    if (!is_up(at)) return;
+    Get get{random_key(), clock_, 1 + static_cast<uint32_t>(random_.below(3))};
+    get_of_[cluster_.last_request + 1] = get;
+    cluster_.ask(at, ClientGet{.key = get.key, .r = get.r}, std::chrono::milliseconds(500));
+  }
+
+  void misfortune() {
+    const uint64_t node = random_node();
+    switch (random_.below(8)) {
+      case 0:
+        if (is_up(node)) {
+          cluster_.kill(node);
+        } else {
+          restart(node);
+        }
+        return;
+      case 1:
+        if (!is_up(node)) restart(node);
+        return;
+      case 2:
+        return see_something(node);
+      case 3:
+      case 4:  // a connection is lost with what is on its way, and comes back
+        if (!is_up(node)) return;
+        {
+          const NodeId to{random_node()};
+          std::erase_if(cluster_.in_flight, [&](const auto& letter) {
+            return letter.from == NodeId{node} && letter.to == to;
+          });
+          if (to != NodeId{node}) cluster_.restore_link(node, to.value);
+        }
+        return;
+      case 5:  // lost for good
+        if (!cluster_.in_flight.empty()) {
+          cluster_.in_flight.erase(cluster_.in_flight.begin() +
+                                   static_cast<ptrdiff_t>(random_.below(cluster_.in_flight.size())));
+        }
+        return;
+      case 6:
+        if (random_.one_in(4)) ring_ = &cluster_.next_ring([](RingDescription&) {});
+        return;
+      default:
+        if (is_up(node) && cluster_.node(node).ring != ring_) cluster_.adopt(node, *ring_);
+    }
+  }
+
+  // kill -9, or a power cut: what was acknowledged is synced.
+  void restart(uint64_t number) {
+    ClusterFixture::Node& node = cluster_.node(number);
+    if (random_.one_in(2)) {
+      node.fixture.close();
+      node.fixture.disk.crash(random_);
+    }
+    cluster_.start(number);
+  }
+
+  void see_something(uint64_t viewer) {
+    std::set<uint64_t> unreachable;
+    for (const auto& node : cluster_.nodes) {
+      if (node->id.value != viewer && random_.one_in(5)) unreachable.insert(node->id.value);
+    }
+    cluster_.see_unreachable(viewer, unreachable);
+  }
+
+  // --- What is seen on the way
+
+  void observe(const ClusterFixture::Letter& letter) {
+    if (const auto* stamped = std::get_if<PutStamped>(&letter.message)) {
+      on_stamped(letter.from, *decode_record(*stamped->record));
+    } else if (const auto* put = std::get_if<ReplicaPut>(&letter.message)) {
+      check_record(put->key, *decode_record(*put->record));
+    } else if (const auto* reply = std::get_if<ReplicaGetReply>(&letter.message)) {
+      if (reply->status.ok() && !reply->digest) check_versions(reply->record);
+    }
+  }
+
+  void on_stamped(NodeId by, const Record& record) {
+    const Actor actor = cluster_.node(by.value).fixture.store->actor();
+    const Dot dot{actor, record.context.vector.counter_of(actor)};
+    const auto version = std::find_if(record.versions.begin(), record.versions.end(),
+                                      [&](const Version& version) { return version.dot == dot; });
+    ASSERT_NE(version, record.versions.end());
+    ASSERT_FALSE(stamped_.contains(dot)) << "I4: a dot names two events";
+    Operation& operation = operations_.at(version->operation.sequence - 1);
+    EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value << " is applied twice";
+    EXPECT_FALSE(operation.failed) << "I5: " << operation.put.value << " had failed";
+    operation.dot = dot;
+    const std::string& key = operation.put.key;
+    for (const auto& [other, event] : stamped_) {
+      if (event.key != key || !record.context.covers(other) || holds(record, other)) continue;
+      const bool allowed = operation.kind != Kind::kContext || operation.context->covers(other) ||
+                           is_superseded_in(record.context, other);
+      EXPECT_TRUE(allowed) << "I3: " << operation.put.value << " replaces " << event.version.value
+                           << ", which its writer has not seen";
+      superseders_[other].insert(dot);
+    }
+    stamped_[dot] = {version->operation.sequence, key, *version};
+  }
+
+  // Somebody whose write is part of what the context has seen has replaced it.
+  bool is_superseded_in(const CausalContext& seen, const Dot& dot) const {
+    const auto superseders = superseders_.find(dot);
+    return superseders != superseders_.end() &&
+           std::any_of(superseders->second.begin(), superseders->second.end(),
+                       [&](const Dot& other) { return seen.covers(other); });
+  }
+
+  static bool holds(const Record& record, const Dot& dot) {
+    return std::any_of(record.versions.begin(), record.versions.end(),
+                       [&](const Version& version) { return version.dot == dot; });
+  }
+
+  void check_versions(const Record& record) {
+    for (const Version& version : record.versions) {
+      const auto event = stamped_.find(version.dot);
+      ASSERT_NE(event, stamped_.end());
+      EXPECT_EQ(version.value, event->second.version.value) << "I6";
+      EXPECT_FALSE(operations_[event->second.operation - 1].failed) << "I5: of " << version.value;
+    }
+  }
+
+  void check_record(const std::string& key, const Record& record) {
+    check_versions(record);
+    for (const auto& [dot, event] : stamped_) {
+      if (event.key != key || !record.context.covers(dot) || holds(record, dot)) continue;
+      EXPECT_TRUE(is_superseded_in(record.context, dot))
+          << "I3: " << event.version.value << " is dropped by nobody";
+    }
+  }
+
+  // --- What clients hear
+
+  void on_answer(const ClientAnswer& answer) {
+    const uint64_t request = answer.requester.request;
+    EXPECT_TRUE(answered_.insert(request).second) << "answered twice";
+    if (const auto operation = operation_of_.find(request); operation != operation_of_.end()) {
+      on_put_answer(operations_.at(operation->second - 1), answer.reply);
+    } else if (const auto get = get_of_.find(request); get != get_of_.end()) {
+      on_get_answer(get->second, answer.reply);
+    }
+  }
+
+  void on_put_answer(Operation& operation, const ClientReply& reply) {
+    if (reply.status.ok()) {
+      ++counts_.acknowledged;
+      EXPECT_TRUE(operation.dot) << "I5: acknowledged and never stamped";
+      if (!operation.acknowledged) operation.acknowledged_at = clock_;
+      operation.acknowledged = true;
+      if (!reply.seen.empty()) contexts_[operation.put.key].push_back(reply.seen);
+    } else if (reply.status.code() == StatusCode::kUnknownOutcome) {
+      ++counts_.unknown;
+    } else {
+      ++counts_.failed;
+      operation.failed = true;
+      EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value << " was written: "
+                                  << reply.status.to_string();
+    }
+  }
+
+  void on_get_answer(const Get& get, const ClientReply& reply) {
+    if (!reply.status.ok()) {
+      ++counts_.failed_gets;
+      return;
+    }
+    const auto& result = std::get<GetResult>(reply.body);
+    contexts_[get.key].push_back(result.context.bytes());
+    Seen seen{clock_, {}, *decode_client_context(result.context.bytes(), token_of_key(get.key))};
+    for (const std::string& value : result.values) {
+      const Operation& operation = operations_.at(std::stoul(value.substr(1)) - 1);
+      ASSERT_TRUE(operation.dot && operation.put.key == get.key) << "I6: " << value;
+      seen.shown.insert(*operation.dot);
+    }
+    counts_.siblings_read += seen.shown.size() > 1 ? 1 : 0;
+    check_acknowledged(get, seen);
+    for (const Seen& earlier : confirmed_[get.key]) {
+      if (get.r >= 2 && earlier.at < get.asked_at) check_no_way_back(earlier, seen);
+    }
+    (result.unconfirmed ? counts_.unconfirmed_gets : counts_.confirmed_gets) += 1;
+    if (!result.unconfirmed) confirmed_[get.key].push_back(std::move(seen));
+  }
+
+  // I1, at once where R + W > N.
+  void check_acknowledged(const Get& get, const Seen& seen) {
+    for (const Operation& operation : operations_) {
+      if (!operation.acknowledged || operation.put.key != get.key) continue;
+      if (operation.acknowledged_at >= get.asked_at || operation.w + get.r <= 3) continue;
+      EXPECT_TRUE(seen.context.covers(*operation.dot)) << "I1: " << operation.put.value << " is missed";
+      const bool is_there = seen.shown.contains(*operation.dot) || operation.put.tombstone;
+      EXPECT_TRUE(is_there || is_superseded_in(seen.context, *operation.dot)) << "I1: " << operation.put.value;
+    }
+  }
+
+  // A confirmed answer is in every later quorum's.
+  void check_no_way_back(const Seen& earlier, const Seen& later) {
+    for (const Dot& dot : earlier.shown) EXPECT_TRUE(later.context.covers(dot)) << "went back in time";
+    for (const Dot& dot : later.shown) {
+      EXPECT_TRUE(earlier.shown.contains(dot) || !earlier.context.covers(dot)) << "came back";
+    }
+  }
+
+  // --- The end
+
+  void heal() {
+    for (const auto& node : cluster_.nodes) {
+      if (!node->up) restart(node->id.value);
+      node->fixture.disk.set_blocking_share(0, 1);
+    }
+    for (const auto& node : cluster_.nodes) {
+      if (node->ring != ring_) cluster_.adopt(node->id.value, *ring_);
+    }
+    cluster_.see_unreachable({});
+    cluster_.auto_commit = true;
+    for (int i = 0; i < 100; ++i) {
+      cluster_.run();
+      cluster_.pass(std::chrono::milliseconds(100));
+    }
+    cluster_.run();
+    for (const auto& node : cluster_.nodes) {
+      EXPECT_EQ(node->coordinator->under_way(), 0U) << "I13";
+      EXPECT_EQ(node->replica->waiting(), 0U) << "I13";
+      EXPECT_EQ(node->replica->latched_bytes(), 0U) << "I13";
+    }
+  }
+
+  void check_end() {
+    for (const std::string key : {"k0", "k1", "k2"}) {
+      ++clock_;
+      std::set<std::vector<std::string>> answers;
+      for (uint64_t at = 1; at <= cluster_.nodes.size(); ++at) {
+        get_of_[cluster_.last_request + 1] = {key, clock_, 3};
+        answers.insert(cluster_.get(at, key, 3).values);
+        ++clock_;
+      }
+      EXPECT_EQ(answers.size(), 1U) << "all agree about " << key;
+      check_stored(key);
+    }
+  }
+
+  void check_stored(const std::string& key) {
+    std::vector<Record> copies;
+    for (const uint16_t position : ring_->preference_list(StoreFixture::place(key).partition)) {
+      copies.push_back(cluster_.stored(position + 1U, key));
+    }
+    for (const Record& copy : copies) {
+      ASSERT_EQ(copy.versions.size(), copies[0].versions.size());
+      for (size_t i = 0; i < copy.versions.size(); ++i) {
+        EXPECT_EQ(copy.versions[i].dot, copies[0].versions[i].dot);
+      }
+    }
+    for (const Version& version : copies[0].versions) {
+      EXPECT_FALSE(is_superseded_in(copies[0].context, version.dot))
+          << "I3: a sibling that somebody has replaced";
+    }
+    for (const Operation& operation : operations_) {
+      if (!operation.acknowledged || operation.put.key != key) continue;
+      EXPECT_TRUE(holds(copies[0], *operation.dot) || is_superseded_in(copies[0].context, *operation.dot))
+          << "I1: " << operation.put.value << " is lost";
+      EXPECT_TRUE(copies[0].context.covers(*operation.dot)) << "I1: " << operation.put.value;
+    }
+  }
+
+  SeededRandom random_;
+  ClusterFixture cluster_;
+  const Ring* ring_ = nullptr;
+  uint64_t clock_ = 0;
+  Counts counts_;
+
+  std::vector<Operation> operations_;
+  std::map<uint64_t, uint64_t> operation_of_;  // by request
+  std::map<uint64_t, Get> get_of_;             // by request
+  std::set<uint64_t> answered_;
+  std::map<std::string, std::vector<std::string>> contexts_;
+  std::map<std::string, std::vector<Seen>> confirmed_;
+  std::map<Dot, Stamped> stamped_;
+  std::map<Dot, std::set<Dot>> superseders_;
+};
+
+}  // namespace ringkv

@@ -1,0 +1,41 @@
+// I1, I3, I4, I5, I6 and I13 over random histories of small clusters.
+#include "tests/replication/quorum_exploration.h"
+
+#include <iostream>
+
+namespace ringkv {
+namespace {
+
+void explore(size_t nodes, uint64_t seeds, int steps) {
+  QuorumExploration::Counts all;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    QuorumExploration exploration(seed, nodes);
+    exploration.run(steps);
+    if (testing::Test::HasFailure()) return;
+    const QuorumExploration::Counts& counts = exploration.counts();
+    all.acknowledged += counts.acknowledged;
+    all.unknown += counts.unknown;
+    all.failed += counts.failed;
+    all.confirmed_gets += counts.confirmed_gets;
+    all.unconfirmed_gets += counts.unconfirmed_gets;
+    all.failed_gets += counts.failed_gets;
+    all.retried += counts.retried;
+    all.siblings_read += counts.siblings_read;
+  }
+  std::cout << nodes << " nodes, " << seeds << " histories: puts " << all.acknowledged << " ok, " << all.unknown
+            << " unknown, " << all.failed << " failed, " << all.retried << " retries; gets "
+            << all.confirmed_gets << " confirmed, " << all.unconfirmed_gets << " unconfirmed, "
+            << all.failed_gets << " failed, " << all.siblings_read << " with siblings\n";
+  for (const size_t times : {all.acknowledged, all.unknown, all.failed, all.confirmed_gets,
+                             all.unconfirmed_gets, all.failed_gets, all.retried, all.siblings_read}) {
+    EXPECT_GT(times, seeds / 10) << "a rule that is hardly tried";
+  }
+}
+
+TEST(QuorumExploration, OfThreeNodesBreaksNoInvariant) { explore(3, 400, 600); }
+
+TEST(QuorumExploration, OfFiveNodesBreaksNoInvariant) { explore(5, 400, 600); }
+
+}  // namespace
+}  // namespace ringkv
