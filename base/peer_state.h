@@ -12,6 +12,8 @@
 
 namespace ringkv {
 
+inline constexpr size_t kAddressBytesMax = 320;  // a host's name has at most 253
+
 struct PeerState {
   NodeId node;
   Boot boot;

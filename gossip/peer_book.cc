@@ -31,21 +31,27 @@ bool PeerBook::Greeter::has_later_ring() const {
   return std::tie(hello.lineage, hello.epoch) > std::tie(ring.lineage, ring.epoch);
 }
 
-// Everything that needs no ring to be seen: another program, another cluster, nonsense.
-Status PeerBook::check_cluster(const Greeter& greeter) const {
+// Everything that needs no ring to be seen: another program, nonsense.
+Status PeerBook::check_versions(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
   if (hello.protocol != versions_.protocol)
-    return forbidden(cat(greeter.to_text(), " speaks protocol ", hello.protocol, "; ", own_text(self_),
-                         " and speaks protocol ", versions_.protocol, ": run the same release on both"));
+    return invalid_argument(cat(greeter.to_text(), " speaks protocol ", hello.protocol, "; ", own_text(self_),
+                                " and speaks protocol ", versions_.protocol,
+                                ": run the same release on both"));
   if (hello.format != versions_.format)
-    return forbidden(cat(greeter.to_text(), " has a data directory of format ", hello.format, "; ",
-                         own_text(self_), " and has format ", versions_.format,
-                         ": run the same release on both"));
+    return invalid_argument(cat(greeter.to_text(), " has a data directory of format ", hello.format, "; ",
+                                own_text(self_), " and has format ", versions_.format,
+                                ": run the same release on both"));
   if (!hello.node || !hello.disk || !hello.boot)
     return invalid_argument(cat("the greeting of ", greeter.to_text(), " lacks its node, disk or boot"));
   if (hello.peer_address.size() > kAddressBytesMax || hello.client_address.size() > kAddressBytesMax)
     return invalid_argument(cat("node ", hex(hello.node.value), " greets with an address of more than ",
                                 kAddressBytesMax, " bytes"));
+  return {};
+}
+
+Status PeerBook::check_cluster(const Greeter& greeter) const {
+  const PeerHello& hello = greeter.hello;
   if (hello.cluster && hello.cluster != greeter.ring.cluster)
     return forbidden(cat(greeter.to_text(), " belongs to cluster ", hex(hello.cluster.value), "; ",
                          own_text(self_), " of cluster ", hex(greeter.ring.cluster.value),
@@ -56,8 +62,8 @@ Status PeerBook::check_cluster(const Greeter& greeter) const {
 Status PeerBook::check_self(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
   if (hello.to && hello.to != self_.node)
-    return forbidden(cat(greeter.to_text(), " means node ", hex(hello.to.value), ", but ", own_text(self_),
-                         ": do both advertise one address?"));
+    return unavailable(cat(greeter.to_text(), " means node ", hex(hello.to.value), ", but ", own_text(self_),
+                           ": do both advertise one address?"));
   if (hello.node != self_.node) return {};
   if (hello.boot == self_.boot)
     return forbidden(cat(own_text(self_), " and has dialed itself at ", escaped(hello.peer_address),
@@ -110,13 +116,20 @@ PeerBook::Verdict PeerBook::judge_boot(const Greeter& greeter) const {
   const Member* member = greeter.ring.find_member(hello.node);
   const bool replaced = member != nullptr && member->disk == hello.disk && known->disk != hello.disk;
   if (known->boot == hello.boot || replaced) return {.kind = Verdict::Kind::kWelcome};
+  // A greeting that was long under way, of a life that has ended, can't pass for a new one.
+  if (hello.generation <= known->generation)
+    return {.status = Status(StatusCode::kStaleEpoch,
+                             cat(greeter.to_text(), " greets in generation ", hello.generation, ", but ",
+                                 escaped(self_.name), " has met generation ", known->generation,
+                                 " of it: it has to greet in a later one"))};
   return {.kind = Verdict::Kind::kAskFirst, .known = *known};
 }
 
 PeerBook::Verdict PeerBook::judge(const PeerHello& hello, const RingDescription& ring) const {
   const Greeter greeter{hello, ring};
-  if (Status status = check_cluster(greeter); !status.ok()) return {.status = std::move(status)};
+  if (Status status = check_versions(greeter); !status.ok()) return {.status = std::move(status)};
   if (Status status = check_self(greeter); !status.ok()) return {.status = std::move(status)};
+  if (Status status = check_cluster(greeter); !status.ok()) return {.status = std::move(status)};
   if (hello.channel == PeerChannel::kIdentify) return {.kind = Verdict::Kind::kWelcome};
   if (Status status = check_member(greeter); !status.ok()) return {.status = std::move(status)};
   return judge_boot(greeter);

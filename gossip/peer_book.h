@@ -21,7 +21,6 @@ inline constexpr std::string_view kPeersKey = "peers";
 
 inline constexpr size_t kPeersMax = size_t{2} * kMembersMax;  // members, and those that were or will be
 inline constexpr size_t kEarlierBootsMax = 16;                // remembered of each
-inline constexpr size_t kAddressBytesMax = 320;               // a host's name has at most 253
 
 class PeerBook {
  public:
@@ -90,6 +89,7 @@ class PeerBook {
     bool has_later_ring() const;
   };
 
+  Status check_versions(const Greeter& greeter) const;
   Status check_cluster(const Greeter& greeter) const;
   Status check_self(const Greeter& greeter) const;
   Status check_member(const Greeter& greeter) const;

@@ -108,6 +108,7 @@ void Proposer::overtake(const Electorate& next) {
   finish(unavailable(cat("epoch ", epoch(), " was taken by another change: look at the ring of epoch ",
                          next.epoch, " and try again")),
          "");
+  outcome_->overtaken = true;
 }
 
 void Proposer::finish(Status status, std::string chosen) {

@@ -30,6 +30,7 @@ struct ProposalOutcome {
   uint64_t epoch = 0;
   std::string chosen;          // perhaps another's description: compare
   std::vector<NodeId> silent;  // voters that never answered
+  bool overtaken = false;      // a ring that was chosen meanwhile ended it: to be tried again on that
 };
 
 class Proposer {

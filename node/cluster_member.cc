@@ -13,6 +13,7 @@ constexpr Duration kGreetWithin = std::chrono::seconds(3);
 constexpr Duration kTwinAnswersWithin = std::chrono::milliseconds(500);
 constexpr Duration kJoinDecidedWithin = std::chrono::seconds(20);
 constexpr Duration kStatePause = std::chrono::seconds(1);
+constexpr uint64_t kGenerationMax = uint64_t{1} << 62;
 constexpr Duration kGossipRound = std::chrono::seconds(1);
 template <class Body>
 constexpr bool kOfGossip = std::is_constructible_v<GossipMessage, Body>;
@@ -80,13 +81,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
                }),
       newcomers_({.ring = [this]() -> const Ring& { return ring(); },
                   .health = [this](NodeId node) { return detector_->health(node); },
-                  .address =
-                      [this](NodeId node) {
-                        const PeerState* state = gossip_->find(node);
-                        if (state != nullptr) return state->peer_address;
-                        const PeerBook::Entry* known = book_.find(node);
-                        return known == nullptr ? Address() : known->peer_address;
-                      },
+                  .address = [this](NodeId node) { return address_of(node); },
                   .states = [this] { return gossip_->all(); },
                   .change_ring =
                       [this](RingEdit edit, RingChanger::Done done) {
@@ -230,8 +225,8 @@ void ClusterMember::end_greeting(Status status) {
 void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
   if (hello.channel == PeerChannel::kIdentify) {
     if (hello.to && hello.to != settings_.self.node) {
-      return answer(forbidden(cat("node ", hex(hello.to.value), " was meant, and this is ",
-                                  settings_.self.name, ", node ", hex(settings_.self.node.value))));
+      return answer(unavailable(cat("node ", hex(hello.to.value), " was meant, and this is ",
+                                    settings_.self.name, ", node ", hex(settings_.self.node.value))));
     }
     return answer(welcome_for(hello.node));
   }
@@ -251,14 +246,17 @@ void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<P
       verdict.known.peer_address, hello.node, kTwinAnswersWithin,
       [this, alive = alive_, hello, answer, known = verdict.known](const Result<PeerWelcome>& found) {
         if (!*alive) return;
-        if (found.ok() && found->node == hello.node && found->boot == known.boot) {
+        if (found.ok() && found->node == hello.node && found->boot != hello.boot) {
           return answer(forbidden(cat(
               "node ", hello.name, " runs already at ", known.peer_address, ", and the one at ",
               hello.peer_address, " has the same identity: one of the two directories is a copy; stop it, ",
               "empty its directory and join it under a name of its own")));
         }
-        if (book_.is_over(hello.node, hello.boot))
-          return answer(book_.judge(hello, ring().description()).status);
+        // Much may have come while it was asked.
+        const PeerBook::Verdict now = book_.judge(hello, ring().description());
+        if (now.kind == PeerBook::Verdict::Kind::kRefuse) return answer(now.status);
+        if (now.kind == PeerBook::Verdict::Kind::kAskFirst && now.known.boot != known.boot)
+          return answer(unavailable("another life of it was met meanwhile: greet again"));
         welcome(hello, answer);
       });
 }
@@ -277,6 +275,7 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
   const PeerWelcome welcome = welcome_for(hello.node);  // with what was remembered until now
   const auto welcomed = [this, alive = alive_, hello, answer, welcome, is_new] {
     if (!*alive) return;
+    if (book_.is_over(hello.node, hello.boot)) return answer(book_.judge(hello, ring().description()).status);
     if (is_new) callbacks_.on_boot(hello.node, hello.boot);
     detector_->on_greeted(hello.node, hello.generation, environment_.clock.now());
     gossip_->learn({.node = hello.node,
@@ -287,6 +286,8 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
     links_.set_address(hello.node, hello.peer_address);
     answer(welcome);
     links_.greet(hello.node);
+    // It has dialed anew: what it answered on an earlier connection may be lost.
+    if (hello.channel == PeerChannel::kRequests) life_.on_link_restored(hello.node);
     update_view();
   };
   if (!changed) return welcomed();
@@ -295,25 +296,50 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
 
 bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& address) {
   if (welcome.cluster != settings_.self.cluster || book_.is_over(welcome.node, welcome.boot)) return false;
-  if (std::optional<MetaRecord> record = book_.accept(welcome, address))
+  if (std::optional<MetaRecord> record = book_.accept(welcome, address)) {
     life_.record(std::move(*record), [] {});
-  detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
-  if (welcome.generation_known >= generation_) {
-    // This disk remembers less of its own past than others do.
-    make_cores(welcome.generation_known + 1);
-    life_.record({std::string(kGenerationKey), std::to_string(generation_)}, [] {});
-    update_view();
+    callbacks_.on_boot(welcome.node, welcome.boot);
   }
+  detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
+  raise_generation(welcome.generation_known);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());
   return true;
+}
+
+// This disk remembers less of its own past than others do.
+void ClusterMember::raise_generation(uint64_t known) {
+  if (known < generation_ || known >= kGenerationMax) return;
+  make_cores(known + 1);
+  life_.record({std::string(kGenerationKey), std::to_string(generation_)}, [] {});
+  update_view();
 }
 
 void ClusterMember::on_refused(NodeId node, const Status& why) {
   const Member* member = ring().description().find_member(node);
   environment_.log.warning(
       "gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name, ": ", why.message()));
-  if (why.code() == StatusCode::kForbidden && greeting_) return end_greeting(why);
+  if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
+  const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
+  if (is_final && greeting_) return end_greeting(why);
+  // Another life has taken over, or this one has no place any more.
+  if (why.code() == StatusCode::kForbidden) return callbacks_.on_fenced(why);
   finish_greeting(node);
+}
+
+void ClusterMember::ask_for_generation(NodeId node) {
+  const Address address = address_of(node);
+  if (address.empty()) return;
+  links_.identify(address, node, kTwinAnswersWithin,
+                  [this, alive = alive_](const Result<PeerWelcome>& found) {
+                    if (*alive && found.ok()) raise_generation(found->generation_known);
+                  });
+}
+
+Address ClusterMember::address_of(NodeId node) const {
+  const PeerState* state = gossip_->find(node);
+  if (state != nullptr) return state->peer_address;
+  const PeerBook::Entry* known = book_.find(node);
+  return known == nullptr ? Address() : known->peer_address;
 }
 
 void ClusterMember::on_unreachable(NodeId node, const Status& why) {
@@ -322,9 +348,9 @@ void ClusterMember::on_unreachable(NodeId node, const Status& why) {
   finish_greeting(node);
 }
 
-void ClusterMember::on_reachable(NodeId node) {
+void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
   update_view();
-  life_.on_link_restored(node);
+  if (maybe_lost) life_.on_link_restored(node);
   finish_greeting(node);
 }
 
@@ -394,7 +420,7 @@ void ClusterMember::on_tick(Time now) {
   take_outcome();
   update_view();
   update_own_state(now);
-  gate_.tick(now);
+  gate_.tick(ring(), now);
   if (greeting_ && now >= greeting_->until) end_greeting({});
 }
 
@@ -470,6 +496,8 @@ void ClusterMember::adopt(std::string_view description) {
   });
   register_.adopt(electorate_of(ring()));
   take_members();
+  if (std::optional<MetaRecord> record = book_.keep_members(ring().description()))
+    life_.record(std::move(*record), [] {});
   for (const NodeId node : before) {
     if (ring().description().find_member(node) == nullptr) links_.forget(node);
   }

@@ -59,7 +59,7 @@ class ClusterMember {
   bool on_welcome(const PeerWelcome& welcome, const Address& address);
   void on_refused(NodeId node, const Status& why);
   void on_unreachable(NodeId node, const Status& why);
-  void on_reachable(NodeId node);
+  void on_reachable(NodeId node, bool maybe_lost);
   void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message);
   void on_gossip(NodeId from, GossipMessage message);  // from this node too
 
@@ -91,6 +91,9 @@ class ClusterMember {
   PeerState own_state() const;
   PeerWelcome welcome_for(NodeId node) const;
   void welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer);
+  void raise_generation(uint64_t known);
+  void ask_for_generation(NodeId node);
+  Address address_of(NodeId node) const;
   void learn_addresses();
   void take_members();
   void adopt(std::string_view description);

@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kRingPause = std::chrono::milliseconds(200);
 constexpr Duration kHoldFor = std::chrono::seconds(1);
 constexpr size_t kHeldMax = 10'000;
+constexpr size_t kHeldBytesMax = size_t{64} << 20;
 
 // What asks this node to do something by the sender's ring, and what answers that it can't be done by that.
 template <class Body>
@@ -37,6 +38,14 @@ constexpr bool kIsRequest = requires {
   typename StaleAnswer<Body>::Type;
 };
 
+size_t bytes_of(const PeerMessage& message) {
+  constexpr size_t kAnyBytes = 256;
+  if (const auto* put = std::get_if<ReplicaPut>(&message)) return kAnyBytes + put->record->size();
+  const auto* forwarded = std::get_if<ForwardedRequest>(&message);
+  const ClientPut* put = forwarded == nullptr ? nullptr : std::get_if<ClientPut>(&forwarded->body.body);
+  return kAnyBytes + (put == nullptr ? 0 : put->value.size());
+}
+
 bool is_request(const PeerMessage& message) {
   return std::visit([](const auto& body) { return kIsRequest<std::decay_t<decltype(body)>>; }, message);
 }
@@ -53,28 +62,28 @@ void EpochGate::look_at(NodeId from, RingOrder theirs, const Ring& ring, Time no
 
 void EpochGate::on_message(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now) {
   if (is_request(message)) {
-    if (theirs < order_of(ring)) return refuse(from, ring, message, now);
+    if (theirs < order_of(ring)) return refuse_stale(from, ring, message, now);
     if (theirs > order_of(ring)) {
-      ++statistics_.held;
-      held_.push_back({from, theirs, std::move(message), now + kHoldFor});
-      if (held_.size() <= kHeldMax) return;
-      held_.pop_front();
-      ++statistics_.dropped;
+      hold(from, theirs, ring, std::move(message), now);
       return;
     }
   }
   admit_(from, std::move(message));
 }
 
-void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message, Time now) {
+void EpochGate::refuse_stale(NodeId from, const Ring& ring, const PeerMessage& message, Time now) {
   ++statistics_.refused;
   const auto [sent, is_first] = sent_.try_emplace(from, Sent{order_of(ring), now});
   if (is_first || sent->second.ring != order_of(ring) || now >= sent->second.at + kRingPause) {
     sent->second = {order_of(ring), now};
     send_(from, RingChosen{ring.description().lineage, ring.epoch(), ring.encoded()});
   }
-  const Status stale(StatusCode::kStaleEpoch,
-                     cat("the request was routed by an earlier ring than epoch ", ring.epoch()));
+  refuse(
+      from, ring, message,
+      {StatusCode::kStaleEpoch, cat("the request was routed by an earlier ring than epoch ", ring.epoch())});
+}
+
+void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message, const Status& why) {
   std::visit(
       [&](const auto& body) {
         using Body = std::decay_t<decltype(body)>;
@@ -82,10 +91,11 @@ void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message
           typename StaleAnswer<Body>::Type answer;
           answer.request = body.request;
           if constexpr (std::is_same_v<Body, ForwardedRequest>) {
-            answer.reply.status = stale;
+            answer.reply.status = why;
+            answer.reply.epoch = ring.epoch();
           } else {
             answer.replica = self_;
-            answer.status = stale;
+            answer.status = why;
           }
           send_(from, std::move(answer));
         }
@@ -93,15 +103,30 @@ void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message
       message);
 }
 
+void EpochGate::hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now) {
+  const size_t bytes = bytes_of(message);
+  if (held_.size() >= kHeldMax || held_bytes_ + bytes > kHeldBytesMax) {
+    ++statistics_.dropped;
+    return refuse(from, ring, message, overloaded("too much waits here for a ring that is on its way"));
+  }
+  ++statistics_.held;
+  held_bytes_ += bytes;
+  held_.push_back({from, theirs, std::move(message), now + kHoldFor});
+}
+
 void EpochGate::on_ring(const Ring& ring, Time now) {
+  held_bytes_ = 0;
   for (Held& held : std::exchange(held_, {}))
     on_message(held.from, held.theirs, ring, std::move(held.message), now);
 }
 
-void EpochGate::tick(Time now) {
+void EpochGate::tick(const Ring& ring, Time now) {
   while (!held_.empty() && now >= held_.front().until) {
+    const Held held = std::move(held_.front());
     held_.pop_front();
+    held_bytes_ -= bytes_of(held.message);
     ++statistics_.dropped;
+    refuse(held.from, ring, held.message, unavailable("the ring that it was routed by has not come here"));
   }
 }
 

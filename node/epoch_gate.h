@@ -36,7 +36,7 @@ class EpochGate {
   // Another ring holds: what waited for it is admitted.
   void on_ring(const Ring& ring, Time now);
 
-  void tick(Time now);
+  void tick(const Ring& ring, Time now);
 
   struct Statistics {
     uint64_t refused = 0;  // requests of an older ring
@@ -59,12 +59,15 @@ class EpochGate {
     Time at;
   };
 
-  void refuse(NodeId from, const Ring& ring, const PeerMessage& message, Time now);
+  void hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now);
+  void refuse_stale(NodeId from, const Ring& ring, const PeerMessage& message, Time now);
+  void refuse(NodeId from, const Ring& ring, const PeerMessage& message, const Status& why);
 
   const NodeId self_;
   const Deliver admit_;
   const Deliver send_;
   std::deque<Held> held_;
+  size_t held_bytes_ = 0;
   std::map<NodeId, Time> asked_;  // for its ring
   std::map<NodeId, Sent> sent_;   // our ring, unasked
   Statistics statistics_;

@@ -319,11 +319,18 @@ void Life::forward(const Coordinator::Arrival& arrival, ClientRequest request, N
 
 void Life::adopt_ring(RingDescription description, std::function<void()> on_disk) {
   auto ring = std::make_unique<Ring>(std::move(description), settings_.token);
-  record({std::string(kRingKey), ring->encoded()}, std::move(on_disk));
   MessageOutbox outbox;
+  outbox.record({std::string(kRingKey), ring->encoded()});
   coordinator_.set_ring(*ring, environment_.clock.now(), environment_.clock.wall_now(), outbox);
   ring_ = std::move(ring);
   environment_.log.info("node", cat("epoch ", ring_->epoch(), ", ring ", ring_->digest()));
+  perform(outbox);
+  waiting_.push_back({store_.open_batch(), std::move(on_disk)});
+}
+
+void Life::answer_all(const Status& why) {
+  MessageOutbox outbox;
+  coordinator_.fail_all(why, environment_.clock.now(), outbox);
   perform(outbox);
 }
 

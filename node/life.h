@@ -82,6 +82,8 @@ class Life {
   bool idle() const { return coordinator_.under_way() == 0 && !commit_under_way_ && !store_.has_staged(); }
   bool off_loop() const { return off_loop_ > 0; }  // something still uses the engine
 
+  // Answers everything under way, and goes on.
+  void answer_all(const Status& why);
   // Answers everything under way as of unknown outcome, or failed. For a life that ends.
   void fail_all(const Status& why);
 

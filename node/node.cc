@@ -152,7 +152,10 @@ Status Node::enter_cluster(OpenedStore& opened) {
       environment_, identity_.node, settings_.life, std::move(opened),
       Life::Callbacks{
           .answer = [this](const Requester& to, const ClientReply& reply) { door_.answer(to, reply); },
-          .send = [this](NodeId to, const PeerMessage& message) { member_->send(to, message); },
+          .send =
+              [this](NodeId to, const PeerMessage& message) {
+                if (ended_.ok()) member_->send(to, message);
+              },
           .gossip = [this](GossipMessage message) { member_->on_gossip(identity_.node, std::move(message)); },
           .statistics =
               [this](const ClientStatistics& request) { return statistics(request.reset_latencies); },
@@ -162,7 +165,10 @@ Status Node::enter_cluster(OpenedStore& opened) {
                           {.on_ring = [this] { on_ring(); },
                            .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
                            .on_fenced = [this](const Status& why) { on_fenced(why); }});
-  if (!entered.ok()) return entered.status();
+  if (!entered.ok()) {
+    life_.reset();
+    return entered.status();
+  }
   member_ = *std::move(entered);
   on_disk_checked(free_bytes, size_bytes);
   member_->start([this](Status status) { on_greeted(std::move(status)); });
@@ -180,7 +186,12 @@ void Node::on_greeted(Status status) {
   if (ready_) std::exchange(ready_, nullptr)({});
 }
 
-void Node::fail_start(Status status) { std::exchange(ready_, nullptr)(std::move(status)); }
+void Node::fail_start(Status status) {
+  ended_ = status;
+  joiner_.reset();
+  member_.reset();
+  std::exchange(ready_, nullptr)(std::move(status));
+}
 
 // A failed append or fsync: what is on disk is known only after a reopen, so nothing more is acknowledged
 // until then.
@@ -197,15 +208,19 @@ void Node::on_failed(const Status& why) {
   reopen_at_ = environment_.clock.now();
 }
 
+// Nothing is acknowledged from here on. The ring that says so gets on the disk yet: a later start must know.
 void Node::on_fenced(const Status& why) {
-  if (!fenced_.ok()) return;
-  fenced_ = why;
+  if (!ended_.ok()) return;
+  ended_ = why;
   environment_.log.error("node", why.message());
-  life_->fail_all(why);
+  member_->fail_all(why);
+  life_->answer_all(why);
+  peer_door_.close_all();
+  links_.close_all();
 }
 
 void Node::reopen_when_quiet(Time now) {
-  if (opening_ || stopping_ || !fenced_.ok() || now < reopen_at_ ||
+  if (opening_ || stopping_ || !ended_.ok() || now < reopen_at_ ||
       (life_ != nullptr && (!failing_ || life_->off_loop())))
     return;
   open();
@@ -213,7 +228,7 @@ void Node::reopen_when_quiet(Time now) {
 
 void Node::on_tick(Time now) {
   if (joiner_) joiner_->on_tick(now);
-  if (life_ != nullptr && !failing_ && fenced_.ok()) {
+  if (life_ != nullptr && !failing_ && ended_.ok()) {
     life_->on_tick(now);
     member_->on_tick(now);
   }
@@ -299,7 +314,7 @@ void Node::end_stopping(Status status) {
 }
 
 std::string Node::why_not_serving() const {
-  if (!fenced_.ok()) return fenced_.message();
+  if (!ended_.ok()) return ended_.message();
   if (stopping_) return cat(identity_.name, " is stopping: ask another node, or again when it is back");
   if (failing_ || (!ready_ && !failure_.empty()))
     return cat(identity_.name, " reopens its store after a failed write (", failure_, "): try again");
@@ -346,13 +361,13 @@ PeerLinks::Callbacks Node::link_callbacks() {
                 if (member_ != nullptr) member_->on_unreachable(node, why);
               },
           .on_reachable =
-              [this](NodeId node) {
-                if (member_ != nullptr) member_->on_reachable(node);
+              [this](NodeId node, bool maybe_lost) {
+                if (member_ != nullptr) member_->on_reachable(node, maybe_lost);
               }};
 }
 
 void Node::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
-  if (member_ != nullptr && !failing_ && fenced_.ok()) return member_->on_hello(hello, std::move(answer));
+  if (member_ != nullptr && !failing_ && ended_.ok()) return member_->on_hello(hello, std::move(answer));
   // Who takes in a joiner looks whether it can be reached.
   if (joiner_ && hello.channel == PeerChannel::kIdentify && (!hello.to || hello.to == identity_.node)) {
     return answer(PeerWelcome{.cluster = identity_.cluster,
@@ -372,7 +387,7 @@ void Node::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> a
 }
 
 void Node::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) {
-  if (member_ == nullptr || failing_ || !fenced_.ok()) return;
+  if (member_ == nullptr || failing_ || !ended_.ok()) return;
   member_->on_peer_message(from, lineage, epoch, std::move(message));
 }
 

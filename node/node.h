@@ -72,7 +72,7 @@ class Node final : public LoopHandler, private PeerReception {
   void on_tick(Time now) override;
   void on_turn_end() override;
 
-  bool serving() const { return life_ != nullptr && greeted_ && !failing_ && fenced_.ok(); }
+  bool serving() const { return life_ != nullptr && greeted_ && !failing_ && ended_.ok(); }
   uint64_t epoch() const { return life_ == nullptr ? 0 : life_->ring().epoch(); }
   const Identity& identity() const { return identity_; }
   const Life* life() const { return life_.get(); }
@@ -109,6 +109,7 @@ class Node final : public LoopHandler, private PeerReception {
   template <class Request>
   void route(const Requester& requester, Request request, Duration timeout);
   void take_put(const Requester& requester, ClientPut put, Time deadline);
+  void refuse_put(const Requester& requester, Status why);
   void refuse_first_puts(const std::deque<FirstPuts::Waiting>& puts, std::string_view reason);
   void on_ring();
   void serve(const Requester& requester, const ClientStatus& request, Time deadline);
@@ -139,7 +140,7 @@ class Node final : public LoopHandler, private PeerReception {
   bool greeted_ = false;                   // the others have taken this life
   bool failing_ = false;                   // the life has failed and waits to be replaced
   std::string failure_;                    // why the store is being reopened
-  Status fenced_;                          // it is no member any more
+  Status ended_;  // why it never serves again: no member any more, or its start failed
   std::vector<PeerState> joined_peers_;
   std::function<void(Status)> ready_;
   Boot next_boot_;

@@ -21,13 +21,17 @@ constexpr bool kOfCoordinator =
 
 void Node::on_request(Requester requester, ClientRequest request) {
   if (!serving() || stopping_) {
-    // In no boot's name: nobody has looked whether an earlier try of this operation was written.
-    ClientReply reply;
-    reply.status = unavailable(why_not_serving());
-    reply.epoch = epoch();
-    return door_.answer(requester, reply);
+    return refuse_put(requester, unavailable(why_not_serving()));
   }
   std::visit([&](auto& body) { route(requester, std::move(body), request.timeout); }, request.body);
+}
+
+// In no boot's name: nobody has looked whether an earlier try of this operation was written.
+void Node::refuse_put(const Requester& requester, Status why) {
+  ClientReply reply;
+  reply.status = std::move(why);
+  reply.epoch = epoch();
+  door_.answer(requester, reply);
 }
 
 Coordinator::Arrival Node::arrival(const Requester& requester, Time deadline) const {
@@ -52,7 +56,7 @@ void Node::take_put(const Requester& requester, ClientPut put, Time deadline) {
     return life_->on_request(arrival(requester, deadline), std::move(put));
   const bool is_first = first_puts_.empty();
   if (Status status = first_puts_.add({requester, std::move(put), deadline}); !status.ok())
-    return answer(requester, std::move(status));
+    return refuse_put(requester, std::move(status));
   if (!is_first) return;
   member_->change_ring(opened(), environment_.clock.now() + kOpenedWithin, [this](const Status& status) {
     if (!status.ok()) refuse_first_puts(first_puts_.take(), status.message());

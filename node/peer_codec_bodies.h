@@ -51,7 +51,6 @@ class Welcome;
 
 // Bounds on what is read. Names and addresses are longer than any that a node accepts as its own.
 inline constexpr size_t kNameBytesMax = 64;
-inline constexpr size_t kAddressBytesMax = 300;
 inline constexpr size_t kDigestBytesMax = 64;
 inline constexpr size_t kStatusMessageBytesMax = 1024;
 

@@ -44,11 +44,13 @@ void PeerLink::on_connected(Time now) { state_ = Greeting{connection(), now + kA
 void PeerLink::on_welcomed(Time now, Transport& transport) {
   state_ = Up{connection(), now};
   failing_ = false;
+  lost_ = false;
   send_due(now, transport);
 }
 
 bool PeerLink::on_lost(Time now) {
   const auto* up = std::get_if<Up>(&state_);
+  lost_ = lost_ || up != nullptr;
   if (up != nullptr && now - up->since >= kStoodWell) pause_ = Duration::zero();
   if (pause_ != Duration::zero()) return false;
   pause_ = kPauseFirst;
@@ -67,6 +69,7 @@ size_t PeerLink::on_failed(Time now, Random& random) {
 }
 
 size_t PeerLink::reset() {
+  lost_ = lost_ || is_up();
   state_ = Idle{};
   failing_ = false;
   pause_ = Duration::zero();

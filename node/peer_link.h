@@ -48,6 +48,8 @@ class PeerLink {
   bool is_pausing() const { return std::holds_alternative<Pausing>(state_); }
   // The last attempt failed, and none has succeeded since.
   bool is_failing() const { return failing_; }
+  // What was sent before may not have come through.
+  bool may_have_lost() const { return lost_ || failing_; }
   ConnectionId connection() const;  // 0: none
 
   bool wants_dial(Time now) const;  // its pause has ended
@@ -80,6 +82,7 @@ class PeerLink {
 
   State state_;
   bool failing_ = false;
+  bool lost_ = false;  // something that was sent, or waited, since it was welcomed last
   Time dialed_at_{};
   Duration pause_{};  // until the next attempt, should this one fail; zero: a lost link is dialed at once
   std::deque<Waiting> waiting_;

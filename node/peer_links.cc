@@ -168,10 +168,11 @@ void PeerLinks::on_welcome(const LinkName& name, const PeerWelcome& welcome) {
   if (!accepted) return fail(name, forbidden(cat("who answers at ", address, " may not be talked to")));
 
   PeerLink& greeted = *find(name);
+  const bool maybe_lost = greeted.may_have_lost();
   if (greeted.is_failing() && name.channel == PeerChannel::kRequests)
     log_.info("node", cat("node ", hex(name.node.value), " is reachable again at ", address));
   greeted.on_welcomed(clock_.now(), transport_);
-  if (name.channel == PeerChannel::kRequests) callbacks_.on_reachable(name.node);
+  if (name.channel == PeerChannel::kRequests) callbacks_.on_reachable(name.node, maybe_lost);
 }
 
 void PeerLinks::on_refused(const LinkName& name, const Status& why) {

@@ -37,7 +37,7 @@ class PeerLinks final : public TransportHandler {
     // The requests connection to the node can't be had now; once, until it is there again.
     std::function<void(NodeId, const Status& why)> on_unreachable;
     // It is there, for the first time or again: what was sent on an earlier one may be lost.
-    std::function<void(NodeId)> on_reachable;
+    std::function<void(NodeId, bool maybe_lost)> on_reachable;
   };
 
   struct Statistics {

@@ -40,7 +40,7 @@ void RingChanger::on_outcome(const EpochRegister::Outcome& outcome) {
   if (changes_.empty() || changes_.front().proposed.empty()) return;
   const std::string proposed = std::exchange(changes_.front().proposed, {});
   if (!outcome.status.ok()) {
-    if (outcome.silent.empty()) return;  // another change came first: it is tried again on the new ring
+    if (outcome.overtaken) return;  // it is tried again on the ring that came first
     return finish(undecided(outcome));
   }
   if (outcome.chosen == proposed) finish({});

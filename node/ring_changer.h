@@ -25,7 +25,9 @@ class RingChanger {
 
   // `done` once: OK when the change is in the ring; what the edit says against it; UNKNOWN_OUTCOME when not
   // enough voters answered in time.
+  // OVERLOADED when too many wait already.
   void change(RingEdit edit, Time deadline, Done done) {
+    if (changes_.size() >= kChangesMax) return done(overloaded("too many changes of the ring wait already"));
     changes_.push_back({std::move(edit), deadline, std::move(done)});
   }
 
@@ -39,6 +41,8 @@ class RingChanger {
   bool idle() const { return changes_.empty(); }
 
  private:
+  static constexpr size_t kChangesMax = 1000;
+
   struct Change {
     RingEdit edit;
     Time deadline;

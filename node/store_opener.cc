@@ -46,8 +46,13 @@ Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, 
   if (!encoded->empty()) {
     Result<RingDescription> ring = decode_ring_description(*encoded);
     if (!ring.ok()) return ring;
-    const bool fits = ring->cluster == identity.cluster && ring->find_member(identity.node) != nullptr;
-    if (fits) return ring;
+    const Member* self = ring->find_member(identity.node);
+    if (ring->cluster == identity.cluster && self != nullptr && self->disk == identity.disk) return ring;
+    if (ring->cluster == identity.cluster) {
+      return forbidden(cat(identity.name, " is no member of its cluster any more since epoch ", ring->epoch,
+                           ": ", self == nullptr ? "it was removed" : "another directory has taken its place",
+                           "; what it holds is never served again. Empty the directory to join anew"));
+    }
     return corruption(cat("the ring in db/ is of cluster ", hex(ring->cluster.value),
                           " and doesn't have node ", display_key(identity.name), " of IDENTITY (cluster ",
                           hex(identity.cluster.value), "): they are not of one data directory"));

@@ -48,34 +48,21 @@ void Coordinator::route(const Arrival& arrival, ClientPut put, const BucketDescr
   if (is_owner && !put.tombstone && !puts_refused_.empty()) {
     room = out_of_space(cat("key ", display_key(put.key), " is not stored: ", puts_refused_));
   }
-  if (!room.ok()) return refuse(arrival, put, place.token, std::move(room), outbox);
-  if (!is_owner) return hand_on(arrival, std::move(put), owners, outbox);
+  if (!room.ok()) return environment_.refuse(arrival, put, place.token, std::move(room), outbox);
+  if (!is_owner) return hand_on(arrival, std::move(put), place.token, owners, outbox);
   puts_.start(arrival, std::move(put), bucket, std::move(place), outbox);
 }
 
-// A retry that was refused is remembered: its first try, should it come late, must not be taken.
-void Coordinator::refuse(const Arrival& arrival, const ClientPut& put, Token token, Status why,
-                         MessageOutbox& outbox) {
-  if (put.operation && put.first_tried) {
-    environment_.operations.begin(put.operation,
-                                  {.request = environment_.numbers.next(),
-                                   .token = token,
-                                   .outcome = OperationTable::Outcome::kRefused},
-                                  arrival.deadline);
-  }
-  environment_.answer(arrival.requester, refusal(std::move(why)), outbox);
-}
-
-void Coordinator::hand_on(const Arrival& arrival, ClientPut put, const std::vector<NodeId>& owners,
-                          MessageOutbox& outbox) {
+void Coordinator::hand_on(const Arrival& arrival, ClientPut put, Token token,
+                          const std::vector<NodeId>& owners, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
-  const auto best = std::find_if(owners.begin(), owners.end(),
-                                 [&view](NodeId owner) { return view.is_reachable(owner); });
+  const auto best =
+      std::find_if(owners.begin(), owners.end(), [&view](NodeId owner) { return view.is_reachable(owner); });
   if (best == owners.end()) {
-    return environment_.answer(
-        arrival.requester,
-        refusal(unavailable(cat("key ", display_key(put.key), ": none of its owners ", view.names_of(owners),
-                                " can be reached; nothing was written"))),
+    return environment_.refuse(
+        arrival, put, token,
+        unavailable(cat("key ", display_key(put.key), ": none of its owners ", view.names_of(owners),
+                        " can be reached; nothing was written")),
         outbox);
   }
   forwards_.start(arrival, {.body = std::move(put)}, *best, outbox);
@@ -149,6 +136,7 @@ bool Coordinator::answered_from_table(const Arrival& arrival, const ClientPut& p
       ClientReply reply;
       reply.body =
           receipt(view, chosen_by(known.acknowledged, view.owners_of(place.partition)), known.synced);
+      reply.seen = known.seen;
       return answer(std::move(reply));
     }
     case OperationTable::Outcome::kRefused:
@@ -249,8 +237,7 @@ void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutb
     return refuse(invalid_argument(cat("there is no bucket ", display_key(scan.bucket))));
   const std::optional<std::string> after = from_base64(scan.after);
   if (!after) {
-    return refuse(
-        invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave")));
+    return refuse(invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave")));
   }
   if (scan.prefix.size() > kKeyBytesMax || after->size() > kCursorBytesMax) {
     return refuse(too_large("the scan's prefix or cursor is longer than any key"));

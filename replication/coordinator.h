@@ -91,9 +91,8 @@ class Coordinator {
                       const Place& place, MessageOutbox& outbox);
   void route(const Arrival& arrival, ClientPut put, const BucketDescription& bucket, Place place,
              MessageOutbox& outbox);
-  void hand_on(const Arrival& arrival, ClientPut put, const std::vector<NodeId>& owners,
+  void hand_on(const Arrival& arrival, ClientPut put, Token token, const std::vector<NodeId>& owners,
                MessageOutbox& outbox);
-  void refuse(const Arrival& arrival, const ClientPut& put, Token token, Status why, MessageOutbox& outbox);
   void take_back(Forwards::Returned returned, Moment moment, MessageOutbox& outbox);
   void start_get(const Arrival& arrival, GetRequest::Question question, MessageOutbox& outbox);
   void wake(RequestNumber request, Moment moment, MessageOutbox& outbox);

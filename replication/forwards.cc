@@ -100,7 +100,7 @@ void Forwards::finish(RequestNumber number, const ClientReply& reply, MessageOut
     }
   }
   if (forward.put() == nullptr || !forward.put()->operation) return;
-  environment_.operations.decide(forward.put()->operation, outcome_of(reply.status), 0);
+  environment_.operations.decide(forward.put()->operation, outcome_of(reply.status), 0, reply.seen);
 }
 
 // Its answer won't come.
@@ -111,10 +111,9 @@ void Forwards::lose(RequestNumber number, const Status& why, MessageOutbox& outb
   reply.boot = environment_.settings.boot;
   reply.status = unavailable(why.message());
   if (const ClientPut* put = forward.put(); put != nullptr && !forward.refused) {
-    reply.status =
-        unknown_outcome_of(put->key, {put->operation, environment_.settings.boot},
-                           cat("it was handed to ", environment_.view.name_of(forward.to), ", and ",
-                               why.message()));
+    reply.status = unknown_outcome_of(
+        put->key, {put->operation, environment_.settings.boot},
+        cat("it was handed to ", environment_.view.name_of(forward.to), ", and ", why.message()));
   }
   finish(number, reply, outbox);
 }

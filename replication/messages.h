@@ -43,7 +43,6 @@ struct StampPut {
   std::string value;
   std::optional<CausalContext> context;  // nothing: blind
   CausalContext seen;                    // of a blind put: joined with what the record holds
-  HybridTime witnessed = 0;              // the highest that replicas were found to hold: it was stamped
   uint64_t expires_at_ms = 0;
   OperationId operation;
   Conflict conflict = Conflict::kSiblings;

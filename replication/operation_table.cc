@@ -23,11 +23,13 @@ void OperationTable::begin(const OperationId& operation, const Entry& entry, Tim
   std::push_heap(expiries_.begin(), expiries_.end(), std::greater<>());
 }
 
-void OperationTable::decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged) {
+void OperationTable::decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged,
+                            std::string seen) {
   Entry* entry = find(operation);
   if (entry == nullptr) return;
   entry->outcome = outcome;
   entry->acknowledged = acknowledged;
+  entry->seen = std::move(seen);
 }
 
 void OperationTable::forget_who_acknowledged() {

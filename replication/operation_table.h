@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,7 @@ class OperationTable {
     Outcome outcome = Outcome::kUnderWay;
     bool synced = false;
     uint32_t acknowledged = 0;  // by whom, as bits_of() its key's preference list; 0: not known
+    std::string seen;           // as in its reply: its client's next put of the key must follow it
   };
 
   explicit OperationTable(size_t entries_max = kEntriesMax);
@@ -41,7 +43,7 @@ class OperationTable {
   bool may_have_forgotten(const OperationId& operation) const;
 
   void begin(const OperationId& operation, const Entry& entry, Time deadline);
-  void decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged);
+  void decide(const OperationId& operation, Outcome outcome, uint32_t acknowledged, std::string seen);
   // It wrote nothing and begins anew.
   void forget(const OperationId& operation) { entries_.erase(operation); }
 

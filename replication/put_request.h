@@ -33,7 +33,6 @@ class PutRequest {
   // It asks owners what there is to replace; nothing has been stamped.
   struct Reading {
     StampPut stamp;
-    bool takes_all = false;  // its context will be what they hold; else they only bear witness of its time
     Quorum answers;
     CausalContext held;
   };

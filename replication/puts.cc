@@ -33,12 +33,6 @@ Status take_contexts(const ClientPut& put, Token token, StampPut& stamp) {
   return {};
 }
 
-// Whether this node's clock alone would say that what was seen can't have been written yet.
-bool is_ahead_of(const StampPut& stamp, WallMicros wall_now) {
-  const HybridTime claimed = stamp.context ? stamp.context->highest_time : stamp.seen.highest_time;
-  return claimed > wall_now + kSkewBoundMicros;
-}
-
 }  // namespace
 
 void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription& bucket, Place place,
@@ -47,14 +41,14 @@ void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription&
   const std::vector<NodeId> owners = view.owners_of(place.partition);
   const Result<uint32_t> write_quorum = quorum_for("w", put.w, bucket.write_quorum, owners.size());
   if (!write_quorum.ok())
-    return environment_.answer(arrival.requester, refusal(write_quorum.status()), outbox);
+    return environment_.refuse(arrival, put, place.token, write_quorum.status(), outbox);
   if (Status status = check_reachable(view, put.key, owners, *write_quorum); !status.ok())
-    return environment_.answer(arrival.requester, refusal(std::move(status)), outbox);
+    return environment_.refuse(arrival, put, place.token, std::move(status), outbox);
   StampPut stamp;
   if (Status status = take_contexts(put, place.token, stamp); !status.ok()) {
-    return environment_.answer(
-        arrival.requester,
-        refusal(invalid_argument(cat("key ", display_key(put.key), ": ", status.message()))), outbox);
+    return environment_.refuse(arrival, put, place.token,
+                               invalid_argument(cat("key ", display_key(put.key), ": ", status.message())),
+                               outbox);
   }
   const size_t bytes = bytes_of(put);
   const uint64_t ttl_ms = put.ttl_ms.value_or(bucket.ttl_ms);
@@ -82,10 +76,9 @@ void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription&
                                                    .held_bytes = bytes,
                                                    .tombstone = put.tombstone},
                                                   arrival.now));
-  // Alone, a replica knows all that there is, and the latest.
-  const bool takes_all = !stamp.context && (put.read_first || put.tombstone);
-  if (owners.size() > 1 && (takes_all || is_ahead_of(stamp, arrival.wall_now))) {
-    read_first(request, std::move(stamp), takes_all, arrival.now, outbox);
+  // Alone, a replica knows all that there is.
+  if (owners.size() > 1 && !stamp.context && (put.read_first || put.tombstone)) {
+    read_first(request, std::move(stamp), arrival.now, outbox);
   } else {
     this->stamp(request, std::move(stamp), outbox);
   }
@@ -105,15 +98,14 @@ RequestNumber Puts::insert(PutRequest put) {
 }
 
 // Only contexts are wanted, so digests do.
-void Puts::read_first(RequestNumber request, StampPut stamp, bool takes_all, Time now,
-                      MessageOutbox& outbox) {
+void Puts::read_first(RequestNumber request, StampPut stamp, Time now, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
   PutRequest& put = puts_.at(request);
   const std::vector<NodeId> owners = view.owners_of(put.asked().place.partition);
   const BucketDescription* bucket = view.ring().description().find_bucket(put.asked().bucket);
   CHECK(bucket != nullptr);  // buckets are never taken away
   const Result<uint32_t> read_quorum = quorum_for("r", 0, bucket->read_quorum, owners.size());
-  put.stage() = Reading{std::move(stamp), takes_all, Quorum(owners, *read_quorum), {}};
+  put.stage() = Reading{std::move(stamp), Quorum(owners, *read_quorum), {}};
   for (const NodeId owner : owners) {
     if (view.is_reachable(owner)) {
       ask(owner, request, put, outbox);
@@ -234,20 +226,17 @@ void Puts::advance_reading(RequestNumber request, Time now, MessageOutbox& outbo
   auto& reading = std::get<Reading>(put.stage());
   const Quorum& answers = reading.answers;
   if (!answers.possible()) {
-    return finish(request,
-                  refusal(unavailable(cat("key ", display_key(put.asked().key), ": ",
-                                          answers.succeeded().size(), " of ", answers.needed(),
-                                          " owners said what they hold, and nothing was written",
-                                          put.failures().text(environment_.view)))),
-                  now, outbox);
+    return finish(
+        request,
+        refusal(unavailable(cat(
+            "key ", display_key(put.asked().key), ": ", answers.succeeded().size(), " of ", answers.needed(),
+            " owners said what they hold, and nothing was written", put.failures().text(environment_.view)))),
+        now, outbox);
   }
   if (!answers.reached()) return;
   StampPut stamp = std::move(reading.stamp);
-  stamp.witnessed = reading.held.highest_time;
-  if (reading.takes_all) {
-    reading.held.join(stamp.seen);
-    stamp.context = std::move(reading.held);
-  }
+  reading.held.join(stamp.seen);
+  stamp.context = std::move(reading.held);
   this->stamp(request, std::move(stamp), outbox);
 }
 
@@ -260,7 +249,8 @@ void Puts::finish(RequestNumber request, const ClientReply& reply, Time now, Mes
   environment_.statistics.count(kind, reply.status, now - put.started());
   for (const Requester& requester : put.requesters()) environment_.answer(requester, reply, outbox);
   if (!put.asked().operation) return;
-  environment_.operations.decide(put.asked().operation, outcome_of(reply.status), acknowledged_bits(put));
+  environment_.operations.decide(put.asked().operation, outcome_of(reply.status), acknowledged_bits(put),
+                                 reply.seen);
 }
 
 uint32_t Puts::acknowledged_bits(const PutRequest& put) const {
@@ -317,8 +307,7 @@ void Puts::on_ring(Time now, MessageOutbox& outbox) {
     PutRequest& put = puts_.at(request);
     if (auto* reading = std::get_if<Reading>(&put.stage())) {
       StampPut stamp = std::move(reading->stamp);
-      const bool takes_all = reading->takes_all;
-      read_first(request, std::move(stamp), takes_all, now, outbox);
+      read_first(request, std::move(stamp), now, outbox);
       continue;
     }
     std::get<Replicating>(put.stage()).acks = acknowledgements(put);

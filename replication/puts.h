@@ -44,7 +44,7 @@ class Puts {
   using Table = std::unordered_map<RequestNumber, PutRequest>;
 
   RequestNumber insert(PutRequest put);
-  void read_first(RequestNumber request, StampPut stamp, bool takes_all, Time now, MessageOutbox& outbox);
+  void read_first(RequestNumber request, StampPut stamp, Time now, MessageOutbox& outbox);
   void stamp(RequestNumber request, StampPut stamp, MessageOutbox& outbox);
   Quorum acknowledgements(const PutRequest& put) const;
   void ask(NodeId owner, RequestNumber request, const PutRequest& put, MessageOutbox& outbox) const;

@@ -13,9 +13,7 @@ namespace {
 
 constexpr size_t kScanRecordsMax = 10'000;
 
-Status not_whole() {
-  return unavailable("isn't whole yet: it is still fetching what it may have missed");
-}
+Status not_whole() { return unavailable("isn't whole yet: it is still fetching what it may have missed"); }
 
 // Its context, and the hash that stands for its versions.
 ReplicaGetReply digest_reply(RecordHead head) {

@@ -16,6 +16,17 @@ void RequestEnvironment::answer(const Requester& requester, ClientReply reply, M
   }
 }
 
+void RequestEnvironment::refuse(const Arrival& arrival, const ClientPut& put, Token token, Status why,
+                                MessageOutbox& outbox) {
+  if (put.operation && put.first_tried) {
+    operations.begin(
+        put.operation,
+        {.request = numbers.next(), .token = token, .outcome = OperationTable::Outcome::kRefused, .seen = {}},
+        arrival.deadline);
+  }
+  answer(arrival.requester, refusal(std::move(why)), outbox);
+}
+
 ClientReply refusal(Status status) {
   ClientReply reply;
   reply.status = std::move(status);

@@ -19,8 +19,8 @@ struct CoordinatorSettings {
   Boot boot;
   Durability durability = Durability::kSynced;
   size_t requests_max = 20'000;  // under way at once; more: OVERLOADED
-  size_t held_bytes_max = size_t{64}
-                          << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
+  size_t held_bytes_max =
+      size_t{64} << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
   TokenFunction token = &token_of;
 };
 
@@ -45,6 +45,10 @@ struct RequestEnvironment {
 
   // To the door that it came through, or to the node that has forwarded it.
   void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;
+
+  // Nothing was written. A retry that was refused is remembered: its first try, should it come late, must not
+  // be taken.
+  void refuse(const Arrival& arrival, const ClientPut& put, Token token, Status why, MessageOutbox& outbox);
 
   const CoordinatorSettings settings;
   RingView view;

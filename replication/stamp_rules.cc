@@ -9,7 +9,7 @@ namespace ringkv {
 
 // Contexts aren't secret, and one that claims the end of time would stop this store's time for good.
 Status check_claims(const StampPut& put, const StampingLife& life, WallMicros wall_now) {
-  const HybridTime latest = std::max({life.highest_time, put.witnessed, wall_now}) + kSkewBoundMicros;
+  const HybridTime latest = std::max<HybridTime>(life.highest_time, wall_now) + kClaimedAheadMicrosMax;
   const auto is_possible = [&](const CausalContext& claimed) {
     return claimed.highest_time <= latest && claimed.vector.counter_of(life.actor) <= life.counter;
   };

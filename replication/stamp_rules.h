@@ -14,7 +14,8 @@ namespace ringkv {
 
 inline constexpr size_t kSiblingsMax = 100;
 inline constexpr uint64_t kRecordBytesMax = uint64_t{64} << 20;
-inline constexpr uint64_t kSkewBoundMicros = 5'000'000;
+// Nobody honest is a day ahead, whatever his clock does; and a day can be waited for.
+inline constexpr uint64_t kClaimedAheadMicrosMax = 24ULL * 3600 * 1'000'000;
 
 // Who stamps, and how far it has come.
 struct StampingLife {

@@ -89,7 +89,7 @@ TEST(EpochGate, WhatWaitsInVainIsDroppedAndCounted) {
   Gate gate;
   gate.put(6);
   gate.now += std::chrono::seconds(2);
-  gate.gate.tick(gate.now);
+  gate.gate.tick(gate.ring, gate.now);
   gate.take_ring(6);
   EXPECT_TRUE(gate.admitted.empty());
   EXPECT_EQ(gate.gate.statistics().dropped, 1U);

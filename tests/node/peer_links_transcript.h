@@ -42,7 +42,11 @@ class PeerLinksTranscript : public testing::Test {
                      unreachable.emplace_back(node, why);
                      if (when_unreachable) when_unreachable();
                    },
-               .on_reachable = [this](NodeId node) { reachable.push_back(node); }}) {
+               .on_reachable =
+                   [this](NodeId node, bool maybe_lost) {
+                     reachable.push_back(node);
+                     if (maybe_lost) restored.push_back(node);
+                   }}) {
     links.set_address(kPeer, kAddress);
   }
 
@@ -134,6 +138,7 @@ class PeerLinksTranscript : public testing::Test {
   bool accept_welcome = true;
   std::vector<std::pair<Boot, Address>> welcomes;
   std::vector<std::pair<NodeId, Status>> refused, unreachable;
+  std::vector<NodeId> restored;  // where something may have been lost
   std::vector<NodeId> reachable;
   std::function<void()> when_welcomed, when_unreachable;
   PeerLinks links;

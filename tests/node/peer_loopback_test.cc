@@ -28,7 +28,7 @@ class PeerSide final : public PeerReception, public TransportHandler, public Loo
                 .on_welcome = [](const PeerWelcome&, const Address&) { return true; },
                 .on_refused = [this](NodeId, const Status& why) { change([&] { refused = why; }); },
                 .on_unreachable = [this](NodeId, const Status&) { change([&] { ++unreachable; }); },
-                .on_reachable = [this](NodeId) { change([&] { ++reachable; }); }}) {
+                .on_reachable = [this](NodeId, bool) { change([&] { ++reachable; }); }}) {
     runtime_.set_transport_handler(*this);
   }
   ~PeerSide() override { stop(); }
