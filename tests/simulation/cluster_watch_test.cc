@@ -19,8 +19,8 @@ RingDescription description(uint64_t epoch) {
 class Watch : public testing::Test {
  protected:
   void look(const std::string& machine, uint64_t node, uint64_t boot, const Ring& ring,
-            uint64_t generation = 1) {
-    watch.look({machine, NodeId{node}, Boot{boot}, generation, &ring});
+            uint64_t generation = 1, uint64_t epoch_told = 1) {
+    watch.look({machine, NodeId{node}, Boot{boot}, generation, epoch_told, &ring});
   }
   std::string verdict() const { return watch.violation() ? watch.violation()->invariant : ""; }
 
@@ -50,8 +50,16 @@ TEST_F(Watch, FindsTwoRingsOfOneEpoch) {
 
 TEST_F(Watch, FindsANodeThatGoesBackToAnEarlierRing) {
   look("n1", 1, 11, second);
-  watch.gone("n1");
+  look("n1", 1, 11, first);
+  EXPECT_EQ(verdict(), "I7");
+}
+
+TEST_F(Watch, LetsARestartGoBackOnlyToWhatWasToldToBeOnDisk) {
+  look("n1", 1, 11, second);
   look("n1", 1, 12, first, 2);
+  EXPECT_EQ(verdict(), "");
+  look("n2", 2, 13, second, 1, 2);
+  look("n2", 2, 14, first, 2);
   EXPECT_EQ(verdict(), "I7");
 }
 

@@ -1,5 +1,7 @@
 #include "tools/simulation/cluster_watch.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "tools/simulation/trace.h"
 
@@ -30,11 +32,33 @@ void ClusterWatch::look(const Sight& sight) {
   const RingDescription& description = sight.ring->description();
   const Epoch epoch = {description.lineage, description.epoch};
   ServingProcess& process = serving_[sight.machine];
-  if (process.boot == sight.boot && process.epoch == epoch) return;
-  const bool is_new = process.boot != sight.boot;
+  const bool same_life = process.boot == sight.boot;
+  check_epoch(sight, epoch, same_life);
+  if (same_life && process.epoch == epoch) return;
   process = {sight.node, sight.boot, epoch};
-  if (is_new) check_boot(sight);
+  if (!same_life) check_boot(sight);
   check_ring(sight, epoch);
+}
+
+// A ring holds at once and is on disk a little later: a crash between the two goes back, but not behind what
+// others were told.
+void ClusterWatch::check_epoch(const Sight& sight, Epoch epoch, bool same_life) {
+  const Epoch before = serving_[sight.machine].epoch;
+  if (same_life && epoch < before)
+    broken("I7", cat(sight.machine, " went back from ", text_of(before), " to ", text_of(epoch)));
+  uint64_t& told = told_[sight.machine];
+  if (epoch.second < told)
+    broken("I7", cat(sight.machine, " holds ", text_of(epoch), " and had told others of epoch ", told));
+  told = std::max(told, sight.epoch_told);
+}
+
+std::vector<RingDescription> ClusterWatch::descriptions() const {
+  std::vector<RingDescription> descriptions;
+  for (const auto& [epoch, ring] : rings_) {
+    Result<RingDescription> description = decode_ring_description(ring.encoded);
+    if (description.ok()) descriptions.push_back(std::move(*description));
+  }
+  return descriptions;
 }
 
 void ClusterWatch::check_boot(const Sight& sight) {
@@ -51,11 +75,6 @@ void ClusterWatch::check_boot(const Sight& sight) {
 }
 
 void ClusterWatch::check_ring(const Sight& sight, Epoch epoch) {
-  Epoch& last = epochs_[sight.machine];
-  if (epoch < last)
-    broken("I7", cat(sight.machine, " went back from ", text_of(last), " to ", text_of(epoch)));
-  last = epoch;
-
   const Ring& ring = *sight.ring;
   if (ring.digest() != ring_digest(ring.encoded()))
     broken("I7", cat(sight.machine, " has a digest that isn't that of its ring, ", text_of(epoch)));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "replication/ring.h"
 #include "tools/simulation/history.h"
@@ -22,6 +23,7 @@ class ClusterWatch {
     NodeId node;
     Boot boot;
     uint64_t generation = 0;
+    uint64_t epoch_told = 0;  // that it tells others it holds on disk
     const Ring* ring = nullptr;
   };
 
@@ -32,6 +34,7 @@ class ClusterWatch {
   const std::optional<Violation>& violation() const { return violation_; }
   uint64_t boots() const { return boots_.size(); }
   uint64_t rings() const { return rings_.size(); }
+  std::vector<RingDescription> descriptions() const;  // of all rings that were seen
 
  private:
   using Epoch = std::pair<uint64_t, uint64_t>;  // lineage, epoch
@@ -49,11 +52,12 @@ class ClusterWatch {
 
   void broken(std::string_view invariant, std::string what);
   void check_boot(const Sight& sight);
+  void check_epoch(const Sight& sight, Epoch epoch, bool same_life);
   void check_ring(const Sight& sight, Epoch epoch);
 
   std::map<std::string, ServingProcess> serving_;  // by machine, as last seen
   std::map<Epoch, KnownRing> rings_;
-  std::map<std::string, Epoch> epochs_;     // of each machine, the last
+  std::map<std::string, uint64_t> told_;    // of each machine, the last epoch on its disk
   std::set<Boot> boots_;                    // ever seen
   std::map<NodeId, uint64_t> generations_;  // of each node, the last
   std::optional<Violation> violation_;

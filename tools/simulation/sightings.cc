@@ -6,11 +6,17 @@ namespace ringkv::simulation {
 namespace {
 
 constexpr std::string_view kSeenBySimulator[] = {
-    sighting::kPartitionUnderLoad, sighting::kOneWayCut,
-    sighting::kFrozenUnderLoad,    sighting::kMoved,
-    sighting::kPowerCutDuringSync, sighting::kReadingUnconfirmed,
-    sighting::kOutcomeUnknown,     sighting::kOutcomeLearnt,
-    sighting::kSiblings,           sighting::kRingChangedUnderLoad,
+    sighting::kPartitionUnderLoad,
+    sighting::kOneWayCut,
+    sighting::kFrozenUnderLoad,
+    sighting::kMoved,
+    sighting::kPowerCutDuringSync,
+    sighting::kReadingUnconfirmed,
+    sighting::kOutcomeUnknown,
+    sighting::kOutcomeLearnt,
+    sighting::kSiblings,
+    sighting::kRingChangedUnderLoad,
+    sighting::kRingChangeFinishedByOthers,
 };
 
 // What only the nodes know, by the names of their figures.
@@ -22,11 +28,11 @@ constexpr NodeFigure kSeenByNodes[] = {
     {"put.forwarded", "a put was forwarded"},
     {"get.hedged", "a slow owner was joined by another"},
     {"get.read_repairs", "a read repaired an owner"},
-    {"request.stale_epochs", "a request of an older epoch was refused"},
-    {"agreement.overtaken", "a ring was chosen that another had proposed"},
-    {"gossip.suspected", "a node was suspected"},
-    {"gossip.refuted", "a suspicion was refuted"},
-    {"gossip.down", "a node was called down"},
+    {"ring.requests_refused_stale", "a request of an older epoch was refused"},
+    {"ring.requests_held", "a request of a newer epoch waited for the ring"},
+    {"members.suspected", "a node was suspected"},
+    {"members.refuted", "a suspicion was refuted"},
+    {"members.down", "a node was called down"},
 };
 
 }  // namespace

@@ -40,6 +40,8 @@ inline constexpr std::string_view kOutcomeUnknown = "the outcome of a write was 
 inline constexpr std::string_view kOutcomeLearnt = "an operation id told an unknown outcome";
 inline constexpr std::string_view kSiblings = "a get showed siblings";
 inline constexpr std::string_view kRingChangedUnderLoad = "the ring changed while requests were under way";
+inline constexpr std::string_view kRingChangeFinishedByOthers =
+    "a ring that its proposer didn't know to be chosen";
 }  // namespace sighting
 
 }  // namespace ringkv::simulation

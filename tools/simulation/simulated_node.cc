@@ -90,7 +90,10 @@ Node::Settings SimulatedNode::node_settings() {
   settings.join = settings_.others();
   settings.peer_address = peer_address();
   settings.client_address = client_address();
-  settings.on_identity = [this](const Identity& identity) { identity_ = identity; };
+  settings.keep_identity = [this](const Identity& identity) {
+    identity_ = identity;
+    return Status();
+  };
   return settings;
 }
 
@@ -212,7 +215,8 @@ std::optional<ClusterWatch::Sight> SimulatedNode::sight() const {
   return ClusterWatch::Sight{.machine = name(),
                              .node = identity_.node,
                              .boot = life.boot(),
-                             .generation = process_->node.generation(),
+                             .generation = process_->node.member()->states().own().generation,
+                             .epoch_told = process_->node.member()->states().own().epoch,
                              .ring = &life.ring()};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ class Simulation {
     pass(kLastReads);
     if (!violation_) violation_ = check_history(history_, facts());
     if (!violation_) violation_ = check_peace(history_, {last_reads, last_looks}, facts());
+    if (!violation_) check_ring_changes();
     for (const auto& node : nodes_) {
       if (!violation_) check_rest(*node);
     }
@@ -79,6 +81,11 @@ class Simulation {
     facts.copies = std::min(kReplicas, settings_.nodes);
     facts.lww_bucket = kLwwBucket;
     for (const auto& node : nodes_) facts.names[node->node()] = node->name();
+    for (const RingDescription& ring : watch_.descriptions()) {
+      if (ring.find_bucket(kLwwBucket) == nullptr) continue;
+      facts.lww_since = ring.epoch;
+      break;
+    }
     return facts;
   }
 
@@ -154,6 +161,26 @@ class Simulation {
     if (violation_) return;
     violation_ = check_leaves(life.store().leaves(), life.ring().description(), node.disk());
     if (violation_) violation_->what = cat(node.name(), ": ", violation_->what);
+  }
+
+  // I5 for changes of the ring, which are named by the time to live that they set.
+  void check_ring_changes() {
+    std::set<uint64_t> chosen;
+    for (const RingDescription& ring : watch_.descriptions()) {
+      const BucketDescription* spare = ring.find_bucket(kSpareBucket);
+      if (spare != nullptr) chosen.insert(spare->ttl_ms);
+    }
+    for (OperationIndex index = 0; index < history_.operations().size(); ++index) {
+      const Operation& operation = history_.operations()[index];
+      const auto* change = std::get_if<ClientChangeBucket>(&operation.request.body);
+      if (change == nullptr || !chosen.contains(*change->change.ttl_ms)) continue;
+      const Status& status = operation.reply.status;
+      if (status.code() == StatusCode::kUnknownOutcome) {
+        sightings_.saw(sighting::kRingChangeFinishedByOthers);
+      } else if (!status.ok()) {
+        violation_ = Violation{"I5", cat(name_of(index), " changed the ring and had failed")};
+      }
+    }
   }
 
   // I13: nothing is left of requests that were answered.

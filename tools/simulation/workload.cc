@@ -61,6 +61,7 @@ std::string text_of(const ClientReply& reply) {
     for (const Acknowledgement& ack : receipt->acks) {
       text += cat(" ", ack.node, ack.kind == Acknowledgement::Kind::kSynced ? " synced" : " buffered");
     }
+    text += cat(", as ", receipt->operation_id);
   } else if (const auto* page = std::get_if<ScanPage>(&reply.body)) {
     for (const ScanEntry& entry : page->entries) {
       text += cat(" ", entry.key);
@@ -257,13 +258,20 @@ void Workload::scan(uint32_t client) {
   submit(client, std::move(operation));
 }
 
+// Now and then two at once, through different nodes: they compete for one epoch.
 void Workload::change_ring(uint32_t client) {
+  if (random_.one_in(2)) submit_ring_change(any_client());
+  submit_ring_change(client);
+}
+
+void Workload::submit_ring_change(uint32_t client) {
   ClientChangeBucket change;
   change.name = kSpareBucket;
-  change.change.ttl_ms = 1 + random_.below(1000);
+  change.change.ttl_ms = ++ring_changes_;  // names it
   Operation operation;
   operation.request = {change, kTimeout};
   submit(client, std::move(operation));
+  clients_[client]->end_turn();
 }
 
 void Workload::read_all_copies() {

@@ -69,6 +69,7 @@ class Workload {
   void local_get(uint32_t client, const std::string& node, const Key& key);
   void scan(uint32_t client);
   void change_ring(uint32_t client);
+  void submit_ring_change(uint32_t client);
   void submit(uint32_t client, Operation operation);
   void on_reply(uint32_t client, OperationIndex index, ClientReply reply);
   void note_sightings(const Operation& operation);
@@ -94,6 +95,7 @@ class Workload {
   uint32_t buckets_made_ = 0;
   bool quiet_ = false;
   uint64_t values_ = 0;
+  uint64_t ring_changes_ = 0;
   uint64_t under_way_ = 0;
 };
 
