@@ -12,8 +12,24 @@ namespace {
 // A client looks at its deadlines once a tick.
 constexpr Duration kTick = std::chrono::milliseconds(10);
 
-bool is_expected(StatusCode code) {
-  switch (code) {
+struct BucketOf {
+  const std::string* operator()(const ClientPut& body) const { return &body.bucket; }
+  const std::string* operator()(const ClientGet& body) const { return &body.bucket; }
+  const std::string* operator()(const ClientScan& body) const { return &body.bucket; }
+  const std::string* operator()(const ClientLocalGet& body) const { return &body.bucket; }
+  template <class Other>
+  const std::string* operator()(const Other&) const {
+    return nullptr;
+  }
+};
+
+bool asks_for_unknown_bucket(const Operation& operation, const RingFacts& ring) {
+  const std::string* bucket = std::visit(BucketOf(), operation.request.body);
+  return bucket != nullptr && *bucket == ring.lww_bucket && operation.reply.epoch < ring.lww_since;
+}
+
+bool is_expected(const Operation& operation, const RingFacts& ring) {
+  switch (operation.reply.status.code()) {
     case StatusCode::kOk:
     case StatusCode::kUnavailable:
     case StatusCode::kUnknownOutcome:
@@ -22,6 +38,8 @@ bool is_expected(StatusCode code) {
     case StatusCode::kOutOfSpace:
     case StatusCode::kStaleEpoch:
       return true;
+    case StatusCode::kInvalidArgument:
+      return asks_for_unknown_bucket(operation, ring);
     default:
       return false;
   }
@@ -29,7 +47,7 @@ bool is_expected(StatusCode code) {
 
 }  // namespace
 
-std::optional<Violation> check_answers(const History& history) {
+std::optional<Violation> check_answers(const History& history, const RingFacts& ring) {
   for (OperationIndex index = 0; index < history.operations().size(); ++index) {
     const Operation& operation = history.operations()[index];
     const bool answered = operation.completed != kNever;
@@ -37,15 +55,14 @@ std::optional<Violation> check_answers(const History& history) {
       return Violation{"deadline",
                        cat(name_of(index), answered ? " was answered too late" : " was never answered")};
     }
-    const Status& status = operation.reply.status;
-    if (!is_expected(status.code()))
-      return Violation{"honest answers", cat(name_of(index), ": ", status.to_string())};
+    if (!is_expected(operation, ring))
+      return Violation{"honest answers", cat(name_of(index), ": ", operation.reply.status.to_string())};
   }
   return std::nullopt;
 }
 
 std::optional<Violation> check_history(const History& history, const RingFacts& ring) {
-  if (auto violation = check_answers(history)) return violation;
+  if (auto violation = check_answers(history, ring)) return violation;
   const DiskLosses losses(history);
   for (const KeyHistory& key : key_histories(history, ring, losses)) {
     if (auto violation = KeyChecker(key, ring, losses).check()) return violation;

@@ -12,7 +12,7 @@
 namespace ringkv::simulation {
 
 // Every request was answered once its deadline had passed, and with nothing that this workload can't cause.
-std::optional<Violation> check_answers(const History& history);
+std::optional<Violation> check_answers(const History& history, const RingFacts& ring);
 
 // That, and I1 to I6 over each key.
 std::optional<Violation> check_history(const History& history, const RingFacts& ring);

@@ -74,6 +74,7 @@ std::optional<OperationName> operation_named_in(const ClientReply& reply);
 struct RingFacts {
   uint32_t copies = 1;     // of each key
   std::string lww_bucket;  // the one in which the last writer wins
+  uint64_t lww_since = 0;  // epoch; a node that hasn't heard of it doesn't know that bucket
   std::map<NodeId, std::string> names;
 
   // The default r and w of every bucket.

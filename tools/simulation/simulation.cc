@@ -81,6 +81,11 @@ class Simulation {
     facts.copies = std::min(kReplicas, settings_.nodes);
     facts.lww_bucket = kLwwBucket;
     for (const auto& node : nodes_) facts.names[node->node()] = node->name();
+    for (const RingDescription& ring : watch_.descriptions()) {
+      if (ring.find_bucket(kLwwBucket) == nullptr) continue;
+      facts.lww_since = ring.epoch;
+      break;
+    }
     return facts;
   }
 
