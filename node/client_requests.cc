@@ -92,7 +92,7 @@ void ClientRequests::ask(ClientLink* link, ClientRequest::Body body, Duration ti
   take(std::move(entry));
 }
 
-void ClientRequests::take(Request request) {
+void ClientRequests::take(Request&& request) {
   const Number number = ++last_number_;
   request.deadline = clock_.now() + request.request.timeout;
   request.bytes = bytes_of(request.request);

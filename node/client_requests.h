@@ -111,7 +111,7 @@ class ClientRequests {
 
   Status check(const ClientRequest& request) const;
   void name_operation(ClientRequest& request);
-  void take(Request request);
+  void take(Request&& request);
 
   void make_ready(Number number);
   void send_ready();

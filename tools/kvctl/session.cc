@@ -46,6 +46,7 @@ int fail(const Status& status) {
 Result<Session> Session::open(const Target& target) {
   ClientOptions options;
   options.nodes = target.nodes;
+  options.route = false;  // the node that was named serves, whatever it knows
   Result<std::unique_ptr<Client>> client = Client::connect(options);
   if (client.ok()) return Session(target, *std::move(client));
   if (client.status().code() != StatusCode::kUnavailable) return client.status();
