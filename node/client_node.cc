@@ -79,11 +79,10 @@ Status ClientNode::welcome(ClientLink& link, const Welcome& welcome) {
 }
 
 void ClientNode::on_failed(Time now) {
-  if (trying()) return;
   // Half of it random, so that the clients of a node that restarts don't come at once.
   rests_until_ =
       now + rest_ / 2 + Duration(ground_.random.below(static_cast<uint64_t>(rest_.count()) / 2 + 1));
-  rest_ = std::min(rest_ * 2, kRestMax);
+  if (!trying()) rest_ = std::min(rest_ * 2, kRestMax);
 }
 
 // A node that welcomes and then breaks off must not be called in a tight loop.

@@ -72,12 +72,15 @@ void ClientRequests::submit(ClientRequest request, Done done) {
   if (!refused.ok()) return done({refused, {}, 0, {}, ""});
 
   request.timeout = std::min(request.timeout, kTimeoutMax);
+  const auto* put = std::get_if<ClientPut>(&request.body);
+  const bool named = put != nullptr && put->first_tried;
   name_operation(request);
   Request entry;
   if (const std::string* bucket = bucket_of(request)) {
     const std::string& key = *key_of(request);
     entry.key = {digest_of(*bucket, key), identity_of(*bucket, key)};
   }
+  entry.named = named;
   entry.request = std::move(request);
   entry.done = std::move(done);
   take(std::move(entry));
@@ -92,7 +95,7 @@ void ClientRequests::ask(ClientLink* link, ClientRequest::Body body, Duration ti
   take(std::move(entry));
 }
 
-void ClientRequests::take(Request request) {
+void ClientRequests::take(Request&& request) {
   const Number number = ++last_number_;
   request.deadline = clock_.now() + request.request.timeout;
   request.bytes = bytes_of(request.request);
@@ -367,6 +370,7 @@ Status ClientRequests::outcome(ClientRequest& request, const ClientReply& reply)
 }
 
 bool ClientRequests::retry_refused(Number number, Request& request, const Status& refusal) {
+  if (request.named) return false;  // under another id it could be applied beside a repetition of this one
   ++request.refusals;
   if (refusal.code() == StatusCode::kUnavailable && request.refusals > kUnavailableRetriesMax) return false;
   const Duration longest =

@@ -95,6 +95,7 @@ class ClientRequests {
     Time deadline;
     std::optional<Key> key;  // of a put or a get
     bool own = false;        // the client's, not its user's
+    bool named = false;      // its operation id is the user's, who may repeat it: it is never given another
     size_t bytes = 0;
 
     At at = At::kReady;
@@ -111,7 +112,7 @@ class ClientRequests {
 
   Status check(const ClientRequest& request) const;
   void name_operation(ClientRequest& request);
-  void take(Request request);
+  void take(Request&& request);
 
   void make_ready(Number number);
   void send_ready();

@@ -191,14 +191,15 @@ void ClusterMember::start(std::function<void(Status)> greeted) {
 // this directory has been pointed at another cluster.
 void ClusterMember::on_seed(const Address& seed, const Result<PeerWelcome>& found) {
   if (greeting_) --greeting_->seeds_waiting;
-  if (found.ok() && found->cluster && found->cluster != settings_.self.cluster) {
-    return end_greeting(
+  if (found.ok() && greeting_ && found->cluster && found->cluster != settings_.self.cluster) {
+    greeting_->foreign =
         forbidden(cat(settings_.self.name, " is a member of cluster ", hex(settings_.self.cluster.value),
                       ", and ", found->name, " at ", seed, " of cluster ", hex(found->cluster.value),
-                      ": --join with its own members, or start an empty directory")));
+                      ": --join with its own members, or start an empty directory"));
   }
   if (found.ok() && found->node != settings_.self.node &&
       ring().description().find_member(found->node) != nullptr) {
+    if (greeting_) greeting_->met_own = true;
     if (gossip_->find(found->node) == nullptr) links_.set_address(found->node, seed);
     links_.greet(found->node);
   }
@@ -212,7 +213,9 @@ void ClusterMember::finish_greeting(NodeId node) {
 }
 
 void ClusterMember::look_at_greeting() {
-  if (greeting_ && greeting_->waiting.empty() && greeting_->seeds_waiting == 0) end_greeting({});
+  if (!greeting_ || !greeting_->waiting.empty() || greeting_->seeds_waiting > 0) return;
+  // One seed's address may have passed to somebody else; who meets none of his own has been misled.
+  end_greeting(greeting_->met_own ? Status() : greeting_->foreign);
 }
 
 void ClusterMember::end_greeting(Status status) {
@@ -349,6 +352,7 @@ void ClusterMember::on_unreachable(NodeId node, const Status& why) {
 }
 
 void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
+  if (greeting_) greeting_->met_own = true;
   update_view();
   if (maybe_lost) life_.on_link_restored(node);
   finish_greeting(node);

@@ -81,6 +81,8 @@ class ClusterMember {
     Time until;
     std::set<NodeId> waiting;  // members that have neither welcomed nor failed to
     size_t seeds_waiting = 0;  // seeds that haven't said who they are
+    Status foreign = {};       // a seed of another cluster
+    bool met_own = false;      // a member of this one
   };
 
   ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links, PeerBook book,

@@ -83,6 +83,7 @@ void Node::on_joined(JoinAnswer answer) {
   identity_.cluster = ring->cluster;
   identity_.node = self->node;  // a member's whose place it takes, or its own
   settings_.founding.joined_ring = std::move(answer.description);
+  joined_ = true;
   joined_peers_ = std::move(answer.peers);
   open();
 }
@@ -228,13 +229,15 @@ void Node::reopen_when_quiet(Time now) {
 
 void Node::on_tick(Time now) {
   if (joiner_) joiner_->on_tick(now);
+  if (joined_) joiner_.reset();
   if (life_ != nullptr && !failing_ && ended_.ok()) {
     life_->on_tick(now);
     member_->on_tick(now);
   }
   if (!first_puts_.empty()) refuse_first_puts(first_puts_.take_expired(now), "timed out");
-  links_.on_tick(now);
-  if (!ready_) reopen_when_quiet(now);
+  // Between two lives nobody introduces himself.
+  if (joiner_ || (member_ != nullptr && !failing_ && ended_.ok())) links_.on_tick(now);
+  if (!ready_ || failing_) reopen_when_quiet(now);
   if (now >= disk_checked_at_ + kDiskCheckPause) check_disk();
   if (now >= door_checked_at_ + kDoorCheckPause) {
     door_checked_at_ = now;

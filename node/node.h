@@ -137,6 +137,7 @@ class Node final : public LoopHandler, private PeerReception {
   std::unique_ptr<Joiner> joiner_;         // while it joins
   std::unique_ptr<Life> life_;             // nullptr: joining, opening
   std::unique_ptr<ClusterMember> member_;  // beside the life
+  bool joined_ = false;                    // just now: the joiner may go
   bool greeted_ = false;                   // the others have taken this life
   bool failing_ = false;                   // the life has failed and waits to be replaced
   std::string failure_;                    // why the store is being reopened

@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstddef>
-#include <list>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "base/client_message.h"
 #include "base/token.h"
@@ -27,7 +27,7 @@ class SeenContexts {
   };
 
   SeenContexts() : SeenContexts(Limits()) {}
-  explicit SeenContexts(const Limits& limits) : limits_(limits) {}
+  explicit SeenContexts(const Limits& limits);
 
   struct Key {
     KeyIdentity identity;
@@ -46,21 +46,41 @@ class SeenContexts {
   // Encoded; empty: nothing that is remembered.
   std::string seen(const KeyIdentity& key);
 
-  size_t keys() const { return entries_.size(); }
+  size_t keys() const { return entries_.size() - free_.size(); }
   size_t bytes() const { return bytes_; }
 
  private:
+  using Index = uint32_t;  // of an entry
+  static constexpr Index kNone = ~Index{0};
+
+  // In a list by use.
   struct Entry {
     KeyIdentity key;
     std::string context;
+    Index newer = kNone;
+    Index older = kNone;
   };
-  using Entries = std::list<Entry>;
 
-  void replace(Entry& entry, std::string context);
+  static uint32_t hash_of(const KeyIdentity& key);
+  size_t home_of(uint64_t slot) const { return (slot >> 32) & (slots_.size() - 1); }
+  size_t slot_of(const KeyIdentity& key) const;
+  Index find(const KeyIdentity& key) const;
+  Index add(const KeyIdentity& key);
+  void grow();
+  void empty_slot(size_t slot);
+  void take_out(const Entry& entry);
+  void make_newest(Index index);
+  void replace(Entry& entry, std::string_view context);
+  Index drop_oldest();
 
   const Limits limits_;
-  Entries entries_;  // the most recently used first
-  std::unordered_map<KeyIdentity, Entries::iterator> by_key_;
+  // Every request comes by here, so the table is made for few cache misses: linear probing over words that
+  // hold hash and index + 1; zero: empty.
+  std::vector<uint64_t> slots_;
+  std::vector<Entry> entries_;
+  std::vector<Index> free_;
+  Index newest_ = kNone;
+  Index oldest_ = kNone;
   size_t bytes_ = 0;
 };
 

@@ -96,5 +96,20 @@ TEST_F(ClientTranscript, PausesBetweenRoundsGrowToASecondAndEndWithoutRequests) 
   EXPECT_EQ(transport.dialed.size(), dialed);
 }
 
+// TCP finds a peer that vanished later than any request's deadline.
+TEST_F(ClientTranscript, AGivenNodeThatHasGoneSilentIsGivenUpForTheNext) {
+  pool->connect([](const Status&) {});
+  welcome();
+  const size_t get = submit_get();
+  pass(seconds(2));
+  EXPECT_EQ(transport.closed, (std::vector<ConnectionId>{1}));
+  pass(milliseconds(60));
+  EXPECT_EQ(transport.dialed.back(), "n2:1");
+  welcome(kOtherBoot);
+  EXPECT_EQ(pool->node(), "n2:1");
+  answer(sent_one().number, not_found(""));
+  EXPECT_EQ(code(get), StatusCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace ringkv

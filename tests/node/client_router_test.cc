@@ -109,6 +109,27 @@ TEST_F(ClientRingTranscript, WithOneNodeGivenTheOthersServeWhenItIsGone) {
   (void)sent_one_to(1);
 }
 
+TEST_F(ClientRingTranscript, AGivenNodeThatServesAlreadyTakesThePlaceOfOneThatIsGone) {
+  make({.nodes = {"n1:1", "n3:1"}});
+  know_all();
+  speak_for("n1:1");
+  break_connection();
+  submit(ClientStatus{});
+  pass(milliseconds(60));
+  submit(ClientStatus{});
+  speak_for("n1:1");
+  fail_connect();
+  EXPECT_EQ(pool->node(), "n3:1");
+  EXPECT_EQ(dials("n3:1"), 1U);
+  (void)sent_to(3);
+  submit(ClientStatus{});
+  EXPECT_EQ(sent_to(3).size(), 1U);
+  break_connection();
+  pass(milliseconds(60));
+  submit(ClientStatus{});
+  EXPECT_EQ(dials("n3:1"), 2U);
+}
+
 TEST_F(ClientRingTranscript, WithoutRoutingOnlyTheGivenNodesAreAsked) {
   make({.nodes = {"n1:1", "n2:1"}, .route = false});
   pool->connect([](const Status&) {});
@@ -233,6 +254,38 @@ TEST_F(ClientRingTranscript, AGivenOperationGoesToTheBootThatItNames) {
   put.first_tried = boot_of(1);
   submit(put);
   EXPECT_EQ(sent_one_to(1).put().operation, (OperationId{7, 9}));
+}
+
+// A put that was forwarded is answered under the boot that took it, which isn't that of the connection's
+// node.
+TEST_F(ClientRingTranscript, AForwardedPutsBootIsNotTakenForTheNodes) {
+  know_ring();
+  const size_t first = submit_put(key_of(2));
+  answer_from(1, sent_one_to(1).number, {}, PutReceipt{});
+  submit_put(key_of(2));
+  const Sent forwarded = sent_one_to(1);
+  speak_for("n1:1");
+  answer(forwarded.number, {}, PutReceipt{}, boot_of(2));
+  submit_put(key_of(2));
+  (void)sent_one_to(1);
+  break_connection();
+  pass(milliseconds(60));
+  serve(1);
+  EXPECT_EQ(sent_one_to(1).put().first_tried, boot_of(1));
+  EXPECT_TRUE(replies[first]->status.ok());
+}
+
+// ---- answers
+
+TEST_F(ClientRingTranscript, ANodeThatAnswersWhatAnotherWasAskedLosesItsConnection) {
+  know_all();
+  const size_t get = submit_get(key_of(2));
+  const Sent request = sent_one_to(2);
+  answer_from(3, request.number, {}, GetResult{{"not asked"}, {}, 5, false});
+  EXPECT_FALSE(replies[get].has_value());
+  EXPECT_EQ(transport.closed.size(), 1U);
+  answer_from(2, request.number, {}, GetResult{{"asked"}, {}, 5, false});
+  EXPECT_EQ(std::get<GetResult>(replies[get]->body).values[0], "asked");
 }
 
 // ---- silence (row B114)

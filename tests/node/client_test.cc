@@ -5,9 +5,11 @@
 #include <atomic>
 #include <future>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "base/limits.h"
+#include "base/ring_description.h"
 #include "node/asio_runtime.h"
 #include "node/wire_codec.h"
 #include "tests/node/loop_fixture.h"
@@ -27,6 +29,16 @@ class MapNode final : public TransportHandler {
   ~MapNode() override { runtime_.stop(); }
 
   const Address& address() const { return address_; }
+  // Before any client connects.
+  void hand_out(const RoutingTable& table) { table_ = table; }
+  bool holds(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    return values_.contains(key);
+  }
+  size_t keys() {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
   std::atomic<int> connections = 0;
 
   void on_accepted(ConnectionId, Door, const Address&) override { ++connections; }
@@ -50,7 +62,8 @@ class MapNode final : public TransportHandler {
   void answer(ConnectionId connection, const Frame& frame) {
     std::string& out = runtime_.transport().output(connection);
     if (frame.type == FrameType::kHello)
-      return codec_.encode(Welcome{kProtocolVersion, {1}, {1}, "n", boot_}, 1, out);
+      return codec_.encode(Welcome{kProtocolVersion, {1}, {boot_.value}, "n", boot_}, 1, out);
+    const std::lock_guard lock(mutex_);
     const Result<ClientRequest> request = codec_.decode_client_request(frame);
     ClientReply reply{{}, {}, 1, boot_};
     if (const auto* put = std::get_if<ClientPut>(&request->body)) {
@@ -63,10 +76,14 @@ class MapNode final : public TransportHandler {
       GetResult result;
       if (values_.contains(get->key)) result.values.push_back(values_[get->key]);
       reply.body = result;
+    } else if (table_ && std::holds_alternative<ClientRouting>(request->body)) {
+      reply.body = *table_;
     }
     codec_.encode(reply, frame.request, out);
   }
 
+  std::mutex mutex_;
+  std::optional<RoutingTable> table_;
   const Boot boot_;
   IdleLoop idle_;
   AsioRuntime runtime_{"map-node", 0};
@@ -141,6 +158,48 @@ TEST(Client, GoesOnWithTheNextNodeWhenItsNodeIsGone) {
   const Result<PutReceipt> receipt = (*client)->put("k", "v");
   EXPECT_TRUE(receipt.ok()) << receipt.status().to_string();
   EXPECT_EQ((*client)->node(), second.address());
+}
+
+// Row B5, over real connections; then one of the owners goes.
+TEST(Client, GoesToTheFirstOwnerOfEachKeyAndToTheNextWhenThatIsGone) {
+  RingDescription ring;
+  ring.cluster = ClusterId{1};
+  ring.replicas = 2;
+  ring.secret = std::string(32, 's');
+  ring.buckets = {{}};
+  ring.owners = {0, 1, 2, 1, 0, 2, 0, 1};
+  std::vector<std::unique_ptr<MapNode>> nodes;
+  RoutingTable table;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    nodes.push_back(std::make_unique<MapNode>(Boot{id}));
+    ring.members.push_back({.node = {id}, .disk = {id}, .name = "n" + std::to_string(id), .rack = "a"});
+    table.addresses.push_back({NodeId{id}, nodes.back()->address()});
+  }
+  table.description = encode_ring_description(ring);
+  for (const auto& node : nodes) node->hand_out(table);
+  const auto client = Client::connect({.nodes = {nodes[0]->address()}});
+  ASSERT_TRUE(client.ok());
+  const auto put_all = [&](const std::string& prefix) {
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE((*client)->put(prefix + std::to_string(i), "v").ok());
+  };
+  const auto node_named = [&](const std::string& name) -> MapNode& { return *nodes[name.back() - '1']; };
+  while (nodes[1]->keys() == 0 || nodes[2]->keys() == 0) put_all("until all are connected");
+
+  put_all("key");
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    EXPECT_TRUE(node_named((*client)->owners_of(key)[0]).holds(key)) << key;
+  }
+
+  nodes[2].reset();
+  put_all("later");
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = "later" + std::to_string(i);
+    std::vector<std::string> owners = (*client)->owners_of(key);
+    ASSERT_EQ(owners.size(), 2U);
+    std::erase(owners, "n3");
+    EXPECT_TRUE(node_named(owners[0]).holds(key)) << key;
+  }
 }
 
 TEST(Client, ServesManyThreadsOverOneConnection) {

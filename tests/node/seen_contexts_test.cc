@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <list>
+
+#include "base/random.h"
 #include "storage/record_codec.h"
 
 namespace ringkv {
@@ -75,6 +79,32 @@ TEST(SeenContexts, BytesAreBoundedToo) {
   EXPECT_LE(seen.bytes(), 10 * each);
   EXPECT_EQ(seen.bytes(),
             seen.keys() * each + (seen.seen(key("k99")).empty() ? 0 : seen.seen(key("k99")).size() - each));
+}
+
+// Against the plain way to say it, with keys that come and go.
+TEST(SeenContexts, AgreesWithAListInOrderOfUse) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SeededRandom random(seed);
+    const size_t keys_max = 1 + random.below(300);
+    SeenContexts seen({.keys_max = keys_max});
+    std::list<std::pair<std::string, std::string>> model;  // the most recently used first
+    for (int step = 0; step < 5000; ++step) {
+      const std::string name = "k" + std::to_string(random.below(2 * keys_max));
+      const auto known =
+          std::find_if(model.begin(), model.end(), [&](const auto& item) { return item.first == name; });
+      if (known != model.end()) model.splice(model.begin(), model, known);
+      if (random.one_in(2)) {
+        ASSERT_EQ(seen.seen(key(name)), known == model.end() ? "" : model.front().second) << "seed " << seed;
+        continue;
+      }
+      const std::string fresh = context(name, 1, static_cast<uint64_t>(step) + 1);
+      seen.note(key(name), token(name), fresh);
+      if (known == model.end()) model.emplace_front(name, "");
+      model.front().second = fresh;
+      if (model.size() > keys_max) model.pop_back();
+      ASSERT_EQ(seen.keys(), model.size()) << "seed " << seed;
+    }
+  }
 }
 
 TEST(SeenContexts, TwoThatAreTooMuchTogetherLeaveTheNewer) {

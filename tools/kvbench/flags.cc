@@ -34,7 +34,7 @@ std::variant<BenchSettings, int> parse_bench_flags(int argc, const char* const* 
   app.add_option("--workload", workload, "mixed: half gets, half puts (default put)")
       ->check(CLI::IsMember({"put", "get", "mixed"}))
       ->type_name("put|get|mixed");
-  app.add_option("--connections", settings.connections, "(default 8)")
+  app.add_option("--connections", settings.connections, "To each node (default 8)")
       ->check(CLI::Range(1, 10'000))
       ->type_name("C");
   app.add_option("--depth", settings.depth, "Requests under way on each (default 8)")
