@@ -153,7 +153,10 @@ std::optional<MetaRecord> PeerBook::accept(const PeerWelcome& welcome, const Add
   if (peer_address.size() > kAddressBytesMax || is_over(welcome.node, welcome.boot)) return std::nullopt;
   const Entry* known = find(welcome.node);
   if (known == nullptr && entries_.size() >= kPeersMax) return std::nullopt;
-  if (known != nullptr && known->boot != welcome.boot && known->peer_address != peer_address)
+  // Another life is believed where the known one was, and only a later one: an answer that was long under way
+  // may be of a life that has ended.
+  if (known != nullptr && known->boot != welcome.boot &&
+      (known->peer_address != peer_address || welcome.generation <= known->generation))
     return std::nullopt;
 
   Entry next = known == nullptr ? Entry() : *known;

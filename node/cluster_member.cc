@@ -303,6 +303,8 @@ bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& addres
     life_.record(std::move(*record), [] {});
     callbacks_.on_boot(welcome.node, welcome.boot);
   }
+  const PeerBook::Entry* known = book_.find(welcome.node);
+  if (known == nullptr || known->boot != welcome.boot) return false;  // it has to greet first
   detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
   raise_generation(welcome.generation_known);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());

@@ -143,8 +143,12 @@ size_t PeerLinks::on_bytes(ConnectionId connection, std::string_view available) 
   const bool refusal = frame.ok() && (*frame)->type == FrameType::kPeerRefused;
   const Result<PeerWelcome> welcome =
       frame.ok() ? codec_.decode_welcome(**frame) : Result<PeerWelcome>(frame.status());
-  if (refusal) {
+  if (refusal && find(name)->is_greeting()) {
     on_refused(name, welcome.status());
+  } else if (refusal) {
+    // What ends a connection that stood says nothing of the life that dialed it; the next greeting is judged.
+    transport_.close(connection);
+    on_closed(connection, welcome.status());
   } else if (!welcome.ok()) {
     fail(name, welcome.status());
   } else if (!find(name)->is_greeting()) {
