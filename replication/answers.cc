@@ -137,8 +137,8 @@ ClientReply get_reply(const GetRequest& get, const RingView& view, bool confirme
       reply.body = ExistsAnswer{get.record().has_live_value(now_ms)};
       break;
     case GetPurpose::kLocalGet:
-      reply.body = LocalRecord{get.record().has_live_value(now_ms), version_infos(get.record()),
-                               context_of(get)};
+      reply.body =
+          LocalRecord{get.record().has_live_value(now_ms), version_infos(get.record()), context_of(get)};
       break;
     case GetPurpose::kExplain:
       reply.body = explanation(get, view, now_ms);
@@ -153,10 +153,10 @@ ClientReply get_failure(const GetRequest::Question& question, Status status) {
   ClientReply reply;
   reply.status = std::move(status);
   if (question.purpose != GetPurpose::kRetriedPut) return reply;
-  reply.status = unknown_outcome(cat(
-      "key ", display_key(question.key), ": what became of its first try isn't known (",
-      reply.status.message(), "): repeat it with operation id ",
-      to_text(OperationName{question.operation, question.first_tried})));
+  reply.status =
+      unknown_outcome(cat("key ", display_key(question.key), ": what became of its first try isn't known (",
+                          reply.status.message(), "): repeat it with operation id ",
+                          to_text(OperationName{question.operation, question.first_tried})));
   return reply;
 }
 

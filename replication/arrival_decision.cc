@@ -43,9 +43,9 @@ ArrivalEffect effect_of(const RecordOutline& arriving, const RecordHead& held, C
       covers(held.context, their_context)) {
     return ArrivalEffect::kNothingNew;
   }
-  const bool only_theirs =
-      std::all_of(held.dots.begin(), held.dots.end(),
-                  [&](const Dot& dot) { return holds(theirs, dot) || their_context.covers(dot); });
+  const bool only_theirs = std::all_of(held.dots.begin(), held.dots.end(), [&](const Dot& dot) {
+    return holds(theirs, dot) || their_context.covers(dot);
+  });
   const bool time_decides = conflict == Conflict::kLastWriterWins && wins_over_all(arriving, held);
   if (!only_theirs && !time_decides) return ArrivalEffect::kNeedsOurs;
   const bool as_it_came = only_theirs && std::none_of(theirs.begin(), theirs.end(), is_superseded_here) &&

@@ -9,10 +9,10 @@
 namespace ringkv {
 
 enum class ArrivalEffect : uint8_t {
-  kNothingNew,    // what is held stays as it is
-  kReplacesAll,   // the arriving record, as it came, is the merge
+  kNothingNew,        // what is held stays as it is
+  kReplacesAll,       // the arriving record, as it came, is the merge
   kLeavesNoneOfOurs,  // the merge has only versions that arrived; the contexts must be joined
-  kNeedsOurs,     // versions of our own may stay: their values must be known
+  kNeedsOurs,         // versions of our own may stay: their values must be known
 };
 
 ArrivalEffect effect_of(const RecordOutline& arriving, const RecordHead& held, Conflict conflict,

@@ -69,8 +69,8 @@ void Coordinator::refuse(const Arrival& arrival, const ClientPut& put, Token tok
 void Coordinator::hand_on(const Arrival& arrival, ClientPut put, const std::vector<NodeId>& owners,
                           MessageOutbox& outbox) {
   const RingView& view = environment_.view;
-  const auto best = std::find_if(owners.begin(), owners.end(),
-                                 [&view](NodeId owner) { return view.is_reachable(owner); });
+  const auto best =
+      std::find_if(owners.begin(), owners.end(), [&view](NodeId owner) { return view.is_reachable(owner); });
   if (best == owners.end()) {
     return environment_.answer(
         arrival.requester,
@@ -249,8 +249,7 @@ void Coordinator::on(const Arrival& arrival, const ClientScan& scan, MessageOutb
     return refuse(invalid_argument(cat("there is no bucket ", display_key(scan.bucket))));
   const std::optional<std::string> after = from_base64(scan.after);
   if (!after) {
-    return refuse(
-        invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave")));
+    return refuse(invalid_argument(cat("cursor ", display_key(scan.after), " is not one that a scan gave")));
   }
   if (scan.prefix.size() > kKeyBytesMax || after->size() > kCursorBytesMax) {
     return refuse(too_large("the scan's prefix or cursor is longer than any key"));

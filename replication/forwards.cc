@@ -111,10 +111,9 @@ void Forwards::lose(RequestNumber number, const Status& why, MessageOutbox& outb
   reply.boot = environment_.settings.boot;
   reply.status = unavailable(why.message());
   if (const ClientPut* put = forward.put(); put != nullptr && !forward.refused) {
-    reply.status =
-        unknown_outcome_of(put->key, {put->operation, environment_.settings.boot},
-                           cat("it was handed to ", environment_.view.name_of(forward.to), ", and ",
-                               why.message()));
+    reply.status = unknown_outcome_of(
+        put->key, {put->operation, environment_.settings.boot},
+        cat("it was handed to ", environment_.view.name_of(forward.to), ", and ", why.message()));
   }
   finish(number, reply, outbox);
 }

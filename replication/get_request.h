@@ -134,8 +134,8 @@ class GetRequest {
 
     NodeId node;
     State state = State::kNotAsked;
-    bool asked_whole = false;     // what it was asked last: the record, not a digest
-    bool awaits_record = false;   // its digest came, its record has been asked for
+    bool asked_whole = false;    // what it was asked last: the record, not a digest
+    bool awaits_record = false;  // its digest came, its record has been asked for
     bool late = false;
     bool has_record = false;
     Repair repair = Repair::kNone;

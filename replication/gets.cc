@@ -166,8 +166,7 @@ void Gets::wake(RequestNumber request, Moment moment, MessageOutbox& outbox) {
   GetRequest& get = at->second;
   const RingView& view = environment_.view;
   if (moment.now < get.question().deadline) {
-    if (!get.resolved() &&
-        get.mark_late(moment.now, [this](NodeId node) { return allowance(node); })) {
+    if (!get.resolved() && get.mark_late(moment.now, [this](NodeId node) { return allowance(node); })) {
       environment_.statistics.count_hedged();
     }
     return advance(request, moment, outbox);

@@ -234,12 +234,12 @@ void Puts::advance_reading(RequestNumber request, Time now, MessageOutbox& outbo
   auto& reading = std::get<Reading>(put.stage());
   const Quorum& answers = reading.answers;
   if (!answers.possible()) {
-    return finish(request,
-                  refusal(unavailable(cat("key ", display_key(put.asked().key), ": ",
-                                          answers.succeeded().size(), " of ", answers.needed(),
-                                          " owners said what they hold, and nothing was written",
-                                          put.failures().text(environment_.view)))),
-                  now, outbox);
+    return finish(
+        request,
+        refusal(unavailable(cat(
+            "key ", display_key(put.asked().key), ": ", answers.succeeded().size(), " of ", answers.needed(),
+            " owners said what they hold, and nothing was written", put.failures().text(environment_.view)))),
+        now, outbox);
   }
   if (!answers.reached()) return;
   StampPut stamp = std::move(reading.stamp);

@@ -247,8 +247,8 @@ void Replica::refuse(const StampPut& put, Status status, MessageOutbox& outbox) 
 
 void Replica::refuse(const Merge& merge, Status status, MessageOutbox& outbox) {
   if (merge.put.request == 0) return;
-  outbox.send(merge.from, ReplicaPutAck{merge.put.request, settings_.self,
-                                        named(merge.put.key, std::move(status))});
+  outbox.send(merge.from,
+              ReplicaPutAck{merge.put.request, settings_.self, named(merge.put.key, std::move(status))});
 }
 
 void Replica::refuse_change(const Change& change, const Status& status, MessageOutbox& outbox) {

@@ -19,8 +19,8 @@ struct CoordinatorSettings {
   Boot boot;
   Durability durability = Durability::kSynced;
   size_t requests_max = 20'000;  // under way at once; more: OVERLOADED
-  size_t held_bytes_max = size_t{64}
-                          << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
+  size_t held_bytes_max =
+      size_t{64} << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
   TokenFunction token = &token_of;
 };
 

@@ -128,10 +128,9 @@ bool ScanRequest::on_reply(ReplicaScanReply reply) {
   const auto is_ordered = [](const ReplicaScanReply::Entry& a, const ReplicaScanReply::Entry& b) {
     return a.storage_key < b.storage_key;
   };
-  const bool is_sound =
-      std::is_sorted(reply.entries.begin(), reply.entries.end(), is_ordered) &&
-      (reply.entries.empty() || reply.entries.front().storage_key > position_) &&
-      (reply.at_end || reply.last > position_);
+  const bool is_sound = std::is_sorted(reply.entries.begin(), reply.entries.end(), is_ordered) &&
+                        (reply.entries.empty() || reply.entries.front().storage_key > position_) &&
+                        (reply.at_end || reply.last > position_);
   if (!is_sound) {
     failed_.push_back({reply.replica, "has answered with keys out of order"});
     return true;

@@ -43,10 +43,7 @@ class ScanRequest {
   };
 
   ScanRequest(Requester requester, Question question, Time started)
-      : position_(question.after),
-        question_(std::move(question)),
-        requester_(requester),
-        started_(started) {}
+      : position_(question.after), question_(std::move(question)), requester_(requester), started_(started) {}
 
   // Begins a round from the present position: whom to ask for what, without request numbers. None: the
   // partition at the position has too few owners that can be asked; blocked() says why.

@@ -79,8 +79,8 @@ void Scans::on_view(Moment moment, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
   for (const RequestNumber request : sorted_numbers(scans_)) {
     const std::vector<NodeId> awaited = scans_.at(request).awaited();
-    const bool is_stuck = std::any_of(awaited.begin(), awaited.end(),
-                                      [&](NodeId node) { return !view.is_reachable(node); });
+    const bool is_stuck =
+        std::any_of(awaited.begin(), awaited.end(), [&](NodeId node) { return !view.is_reachable(node); });
     if (is_stuck) begin_round(take(request), moment, outbox);
   }
 }
