@@ -48,6 +48,9 @@ void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
     refusal = unavailable(cat("key ", display_key(asked.key), ": timed out before it was read"));
   }
   if (refusal.ok() && !whole_ && !asked.inspect) refusal = not_whole();
+  if (refusal.ok() && reads_.size() + gets_waiting_.size() >= settings_.reads_max) {
+    refusal = overloaded(cat(reads_.size() + gets_waiting_.size(), " reads wait for the disk"));
+  }
   if (!refusal.ok()) return answer(waiting, refusal, {}, outbox);
 
   if (const BatchNumber batch = store_.being_written(asked.place); batch != 0) {
@@ -59,9 +62,6 @@ void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
   const Result<Lookup> found = store_.read_cached(asked.place, bytes);
   if (!found.ok()) return answer(waiting, found.status(), {}, outbox);
   if (*found != Lookup::kWouldBlock) return answer(waiting, {}, bytes, outbox);
-  if (reads_.size() >= settings_.reads_max) {
-    return answer(waiting, overloaded(cat(reads_.size(), " reads wait for the disk")), {}, outbox);
-  }
   read(asked.place, asked.deadline, waiting, outbox);
 }
 

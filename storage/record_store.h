@@ -134,7 +134,7 @@ class RecordStore {
   std::unique_ptr<Batch> open_batch_;
   std::vector<KeyIdentity> open_keys_;
   bool open_sync_ = false;
-  bool synced_ = true;  // what a life finds was synced before its boot was
+  bool synced_ = true;         // what a life finds was synced before its boot was
   BatchNumber under_way_ = 0;  // 0: none
   size_t under_way_bytes_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.h"
+#include "tests/replication/cluster_fixture.h"
 
 namespace ringkv {
 namespace {
@@ -59,6 +60,17 @@ TEST(Admission, AQuorumIsWhatIsAskedForOrTheBucketsOrMoreThanHalf) {
 TEST(Admission, APutHoldsItsKeyItsValueAndItsContext) {
   EXPECT_EQ(bytes_of({.key = "kk", .value = "vvv", .context = "cccc"}), 9U);
   EXPECT_EQ(bytes_of({.key = "kk", .tombstone = true}), 2U);
+}
+
+TEST(Admission, APutNeedsEnoughOwnersInReachAndNamesTheOthers) {
+  const Ring ring(ClusterFixture::description(3, 3));
+  RingView view(NodeId{1}, ring, &token_of);
+  const std::vector<NodeId> owners = {NodeId{1}, NodeId{2}, NodeId{3}};
+  view.set_view({.unreachable = {NodeId{3}}});
+  EXPECT_TRUE(check_reachable(view, "k", owners, 2).ok());
+  const Status refused = check_reachable(view, "k", owners, 3);
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+  EXPECT_NE(refused.message().find("n3 can't be reached"), std::string::npos);
 }
 
 }  // namespace

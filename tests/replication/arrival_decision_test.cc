@@ -93,8 +93,7 @@ TEST(ArrivalDecision, EveryWayComesToTheSameAsTheMerge) {
         random.one_in(3) ? node.put(bytes, other.context) : node.put(bytes);
         continue;
       }
-      const ArrivalEffect effect =
-          effect_of(outline(other), head(node.record), conflict, Source::kPut);
+      const ArrivalEffect effect = effect_of(outline(other), head(node.record), conflict, Source::kPut);
       ++taken[static_cast<size_t>(effect)];
       Record merged = merge(node.record, other);
       if (conflict == Conflict::kLastWriterWins) keep_winner(merged);

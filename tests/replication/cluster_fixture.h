@@ -84,11 +84,10 @@ class ClusterFixture {
   template <class Request>
   uint64_t ask(uint64_t at, Request body, Duration timeout = std::chrono::seconds(5)) {
     MessageOutbox outbox;
-    node(at).coordinator->on(Arrival{.requester = {1, ++last_request},
-                                     .deadline = now + timeout,
-                                     .now = now,
-                                     .wall_now = wall_now},
-                             std::move(body), outbox);
+    node(at).coordinator->on(
+        Arrival{
+            .requester = {1, ++last_request}, .deadline = now + timeout, .now = now, .wall_now = wall_now},
+        std::move(body), outbox);
     const uint64_t request = last_request;
     carry(node(at), outbox);
     return request;
@@ -288,8 +287,7 @@ class ClusterFixture {
   Record stored(uint64_t number, const std::string& key, const std::string& bucket = "") {
     const Place place = place_of({.partitions = kTestPartitions}, bucket, key);
     std::string bytes;
-    const Result<Lookup> found =
-        node(number).fixture.engine->get(Family::kData, place.storage_key, bytes);
+    const Result<Lookup> found = node(number).fixture.engine->get(Family::kData, place.storage_key, bytes);
     if (!found.ok() || *found == Lookup::kAbsent) return {};
     return *decode_record(bytes);
   }
@@ -317,8 +315,8 @@ class ClusterFixture {
   std::vector<std::unique_ptr<Ring>> rings;
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<Letter> in_flight;
-  std::function<bool(const Letter&)> hold;         // true: it stays in flight
-  std::function<void(const Letter&)> observe;      // every letter when it is written, to oneself too
+  std::function<bool(const Letter&)> hold;     // true: it stays in flight
+  std::function<void(const Letter&)> observe;  // every letter when it is written, to oneself too
   std::function<void(const ClientAnswer&)> on_answer;
   std::map<uint64_t, ClientReply> answers;
   size_t answered_twice = 0;

@@ -182,10 +182,10 @@ TEST(Forwards, AQuestionToANodeByNameIsHandedOnAndUnavailableWhereItCanNotBeReac
   ClusterFixture cluster(3);
   const auto forward = [&](uint64_t request) {
     MessageOutbox outbox;
-    const Arrival arrival{.requester = {1, request},
-                          .deadline = cluster.now + std::chrono::seconds(5),
-                          .now = cluster.now};
-    cluster.node(1).coordinator->forward(arrival, {.body = ClientStatistics{.node = "n2"}}, NodeId{2}, outbox);
+    const Arrival arrival{
+        .requester = {1, request}, .deadline = cluster.now + std::chrono::seconds(5), .now = cluster.now};
+    cluster.node(1).coordinator->forward(arrival, {.body = ClientStatistics{.node = "n2"}}, NodeId{2},
+                                         outbox);
     return std::move(outbox.envelopes().front().message);
   };
   const Message asked = forward(1000);

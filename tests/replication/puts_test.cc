@@ -83,8 +83,7 @@ TEST(Puts, AnOwnerThatAcknowledgesTwiceCountsOnce) {
 
 TEST(Puts, ABufferedPutSaysSoAndIsSyncedNowhere) {
   ClusterFixture cluster(3);
-  const ClientReply reply =
-      cluster.put(1, {.key = "k", .value = "v", .durability = Durability::kBuffered});
+  const ClientReply reply = cluster.put(1, {.key = "k", .value = "v", .durability = Durability::kBuffered});
   for (const Acknowledgement& ack : receipt_of(reply).acks) {
     EXPECT_EQ(ack.kind, Acknowledgement::Kind::kBuffered);
   }
@@ -145,10 +144,10 @@ TEST(Puts, TheStampingOwnersRefusalIsThePutsAndNothingIsWritten) {
   ClusterFixture cluster(3);
   CausalContext impossible;
   impossible.vector.raise(cluster.node(1).fixture.store->actor(), 1000);
-  const ClientReply reply = cluster.put(
-      1, {.key = "k",
-          .value = "v",
-          .context = encode_client_context(impossible, StoreFixture::place("k").token)});
+  const ClientReply reply =
+      cluster.put(1, {.key = "k",
+                      .value = "v",
+                      .context = encode_client_context(impossible, StoreFixture::place("k").token)});
   EXPECT_EQ(reply.status.code(), StatusCode::kInvalidArgument);
   for (const uint64_t owner : {1, 2, 3}) EXPECT_TRUE(cluster.values(owner, "k").empty());
 }
@@ -265,7 +264,8 @@ TEST(Puts, AContextFromBeyondTheOwnClockIsTakenWhenReplicasBearWitness) {
 
   const CausalContext forged{.vector = {}, .highest_time = ~uint64_t{0}};
   const ClientReply refused = cluster.put(
-      3, {.key = "k", .value = "c", .context = encode_client_context(forged, StoreFixture::place("k").token)});
+      3,
+      {.key = "k", .value = "c", .context = encode_client_context(forged, StoreFixture::place("k").token)});
   EXPECT_EQ(refused.status.code(), StatusCode::kInvalidArgument);
 }
 
@@ -275,7 +275,8 @@ TEST(Puts, GoOutAgainByTheNewRingWithTheSameDot) {
   ClusterFixture cluster(4);
   const std::string key = cluster.key_of(1);  // n1, n2, n3
   cluster.hold = [](const auto& letter) { return std::holds_alternative<ReplicaPut>(letter.message); };
-  const uint64_t request = cluster.ask(1, ClientPut{.key = key, .value = "v", .w = 3, .operation = kOperation});
+  const uint64_t request =
+      cluster.ask(1, ClientPut{.key = key, .value = "v", .w = 3, .operation = kOperation});
   cluster.run();
   const Ring& next = cluster.next_ring([&](RingDescription& ring) {  // n3 leaves the list
     for (uint16_t& owner : ring.owners) owner = owner == 2 ? 3 : owner;

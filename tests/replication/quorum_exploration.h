@@ -31,7 +31,8 @@ class QuorumExploration {
     size_t siblings_read = 0;
   };
 
-  QuorumExploration(uint64_t seed, size_t nodes) : random_(seed), cluster_(nodes) {
+  QuorumExploration(uint64_t seed, size_t nodes)
+      : random_(seed), cluster_(nodes), copies_(static_cast<uint32_t>(std::min<size_t>(3, nodes))) {
     cluster_.auto_commit = false;
     cluster_.observe = [this](const auto& letter) { observe(letter); };
     cluster_.on_answer = [this](const auto& answer) { on_answer(answer); };
@@ -126,7 +127,7 @@ class QuorumExploration {
     operation.put.key = random_key();
     operation.put.value = "v" + std::to_string(number);
     operation.put.operation = {1, number};
-    operation.w = 1 + static_cast<uint32_t>(random_.below(3));
+    operation.w = 1 + static_cast<uint32_t>(random_.below(copies_));
     operation.put.w = operation.w;
     operation.first_tried = cluster_.node(at).fixture.store->actor().boot;
     const std::vector<std::string>& contexts = contexts_[operation.put.key];
@@ -174,7 +175,7 @@ class QuorumExploration {
   void ask_get() {
     const uint64_t at = random_node();
     if (!is_up(at)) return;
-    Get get{random_key(), clock_, 1 + static_cast<uint32_t>(random_.below(3))};
+    Get get{random_key(), clock_, 1 + static_cast<uint32_t>(random_.below(copies_))};
     get_of_[cluster_.last_request + 1] = get;
     cluster_.ask(at, ClientGet{.key = get.key, .r = get.r}, std::chrono::milliseconds(500));
   }
@@ -199,9 +200,8 @@ class QuorumExploration {
         if (!is_up(node)) return;
         {
           const NodeId to{random_node()};
-          std::erase_if(cluster_.in_flight, [&](const auto& letter) {
-            return letter.from == NodeId{node} && letter.to == to;
-          });
+          std::erase_if(cluster_.in_flight,
+                        [&](const auto& letter) { return letter.from == NodeId{node} && letter.to == to; });
           if (to != NodeId{node}) cluster_.restore_link(node, to.value);
         }
         return;
@@ -327,8 +327,8 @@ class QuorumExploration {
     } else {
       ++counts_.failed;
       operation.failed = true;
-      EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value << " was written: "
-                                  << reply.status.to_string();
+      EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value
+                                  << " was written: " << reply.status.to_string();
     }
   }
 
@@ -348,7 +348,7 @@ class QuorumExploration {
     counts_.siblings_read += seen.shown.size() > 1 ? 1 : 0;
     check_acknowledged(get, seen);
     for (const Seen& earlier : confirmed_[get.key]) {
-      if (get.r >= 2 && earlier.at < get.asked_at) check_no_way_back(earlier, seen);
+      if (get.r >= majority_of(copies_) && earlier.at < get.asked_at) check_no_way_back(earlier, seen);
     }
     (result.unconfirmed ? counts_.unconfirmed_gets : counts_.confirmed_gets) += 1;
     if (!result.unconfirmed) confirmed_[get.key].push_back(std::move(seen));
@@ -358,10 +358,11 @@ class QuorumExploration {
   void check_acknowledged(const Get& get, const Seen& seen) {
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || operation.put.key != get.key) continue;
-      if (operation.acknowledged_at >= get.asked_at || operation.w + get.r <= 3) continue;
+      if (operation.acknowledged_at >= get.asked_at || operation.w + get.r <= copies_) continue;
       EXPECT_TRUE(seen.context.covers(*operation.dot)) << "I1: " << operation.put.value << " is missed";
       const bool is_there = seen.shown.contains(*operation.dot) || operation.put.tombstone;
-      EXPECT_TRUE(is_there || is_superseded_in(seen.context, *operation.dot)) << "I1: " << operation.put.value;
+      EXPECT_TRUE(is_there || is_superseded_in(seen.context, *operation.dot))
+          << "I1: " << operation.put.value;
     }
   }
 
@@ -402,8 +403,8 @@ class QuorumExploration {
       ++clock_;
       std::set<std::vector<std::string>> answers;
       for (uint64_t at = 1; at <= cluster_.nodes.size(); ++at) {
-        get_of_[cluster_.last_request + 1] = {key, clock_, 3};
-        answers.insert(cluster_.get(at, key, 3).values);
+        get_of_[cluster_.last_request + 1] = {key, clock_, copies_};
+        answers.insert(cluster_.get(at, key, copies_).values);
         ++clock_;
       }
       EXPECT_EQ(answers.size(), 1U) << "all agree about " << key;
@@ -436,6 +437,7 @@ class QuorumExploration {
 
   SeededRandom random_;
   ClusterFixture cluster_;
+  const uint32_t copies_;  // of a key
   const Ring* ring_ = nullptr;
   uint64_t clock_ = 0;
   Counts counts_;

@@ -23,8 +23,8 @@ void explore(size_t nodes, uint64_t seeds, int steps) {
     all.retried += counts.retried;
     all.siblings_read += counts.siblings_read;
   }
-  std::cout << nodes << " nodes, " << seeds << " histories: puts " << all.acknowledged << " ok, " << all.unknown
-            << " unknown, " << all.failed << " failed, " << all.retried << " retries; gets "
+  std::cout << nodes << " nodes, " << seeds << " histories: puts " << all.acknowledged << " ok, "
+            << all.unknown << " unknown, " << all.failed << " failed, " << all.retried << " retries; gets "
             << all.confirmed_gets << " confirmed, " << all.unconfirmed_gets << " unconfirmed, "
             << all.failed_gets << " failed, " << all.siblings_read << " with siblings\n";
   for (const size_t times : {all.acknowledged, all.unknown, all.failed, all.confirmed_gets,

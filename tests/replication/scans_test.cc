@@ -95,7 +95,8 @@ TEST(Scans, MergeWhatReadQuorumsHold) {
       const std::string key = "k" + std::to_string(random.below(50));
       const bool is_delete = random.below(3) == 0;
       const uint64_t at = 1 + random.below(5);
-      cluster.put(at, {.key = key, .value = is_delete ? "" : "v", .tombstone = is_delete, .read_first = true});
+      cluster.put(at,
+                  {.key = key, .value = is_delete ? "" : "v", .tombstone = is_delete, .read_first = true});
       is_delete ? live.erase(key) : live.insert(key).second;
     }
     cluster.in_flight.clear();

@@ -115,6 +115,22 @@ TEST(RecordCodec, ReadsTheHeadWithoutTheValues) {
   EXPECT_EQ(head->dots, dots_of(record));
 }
 
+TEST(RecordCodec, ReadsTheOutlineWithoutTheValuesAndSeesThatTheyAreThere) {
+  for (uint64_t seed = 1; seed <= 500; ++seed) {
+    SeededRandom random(seed);
+    Record record = sample::random_record(random);
+    std::string bytes;
+    encode_record(record, {seed, 1}, 17, bytes);
+    const Result<RecordOutline> outline = decode_record_outline(bytes);
+    ASSERT_TRUE(outline.ok()) << seed;
+    EXPECT_EQ(outline->head, *decode_record_head(bytes)) << seed;
+    for (Version& version : record.versions) version.value.clear();
+    EXPECT_EQ(outline->versions, record.versions) << seed;
+    EXPECT_FALSE(decode_record_outline(bytes + "x").ok()) << seed;
+    EXPECT_FALSE(decode_record_outline(bytes.substr(0, bytes.size() - 1)).ok()) << seed;
+  }
+}
+
 TEST(RecordHead, IsAbsentWithNeitherDotsNorContext) {
   EXPECT_TRUE(decode_record_head(encoded({}))->absent());
   EXPECT_FALSE(decode_record_head(encoded({context({{kA, 1}}), {}}))->absent());

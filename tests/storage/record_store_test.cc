@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/storage/sample_records.h"
 #include "tests/storage/store_fixture.h"
 
 namespace ringkv {
@@ -189,6 +190,32 @@ TEST(RecordStore, WhatTheCacheDoesNotHoldIsReadFromTheEngine) {
   fixture.kill();
   fixture.disk.set_blocking_share(1, 1);
   EXPECT_FALSE(fixture.store->newest_head(StoreFixture::place("k"))->has_value());
+}
+
+TEST(RecordStore, ACommittedHeadIsThatOfNoWriteUnderWay) {
+  StoreFixture fixture;
+  fixture.put("k", "1");
+  EXPECT_FALSE(fixture.store->committed_head(StoreFixture::place("k")));
+  ASSERT_TRUE(fixture.commit().ok());
+  const std::optional<RecordHead> head = fixture.store->committed_head(StoreFixture::place("k"));
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->dots, sample::dots_of(fixture.read("k")));
+  fixture.put("k", "2");
+  EXPECT_FALSE(fixture.store->committed_head(StoreFixture::place("k")));
+}
+
+TEST(RecordStore, ASyncWithNothingToWritePutsOnDiskWhatWasBuffered) {
+  StoreFixture fixture;
+  EXPECT_TRUE(fixture.store->is_synced());
+  fixture.put("k", "v");
+  ASSERT_TRUE(fixture.commit(false).ok());
+  EXPECT_FALSE(fixture.store->is_synced());
+  EXPECT_FALSE(fixture.store->has_staged());
+  fixture.store->require_sync();
+  EXPECT_TRUE(fixture.store->has_staged());
+  ASSERT_TRUE(fixture.commit(false).ok());
+  EXPECT_TRUE(fixture.store->is_synced());
+  EXPECT_EQ(fixture.disk.unsynced_batches(), 0U);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class StoreFixture {
   void open() {
     store.reset();
     engine = std::make_unique<MemoryEngine>(disk);
-    Result<RecoveredStore> recovered = recover_store(*engine, kTestPartitions, {node_, Boot{node_.value * 1000 + ++boots}});
+    Result<RecoveredStore> recovered =
+        recover_store(*engine, kTestPartitions, {node_, Boot{node_.value * 1000 + ++boots}});
     store = std::make_unique<RecordStore>(
         *engine, std::move(*recovered),
         RecordStore::Settings{.secret = std::string(32, 's'), .cache_bytes = 1 << 16});

@@ -1,0 +1,50 @@
+#include "replication/ring_view.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "tests/replication/cluster_fixture.h"
+
+namespace ringkv {
+namespace {
+
+// So many holders that each read quorum meets one.
+TEST(RingView, HoldersForConfirmationMeetTheSmallestReadQuorumOfAnyBucket) {
+  RingDescription description = ClusterFixture::description(5, 5);
+  const Ring by_quorum(description);
+  RingView view(NodeId{1}, by_quorum, &token_of);
+  EXPECT_EQ(view.holders_for_confirmation(5), 3U);
+  EXPECT_EQ(view.holders_for_confirmation(3), 2U);
+  EXPECT_EQ(view.holders_for_confirmation(2), 1U);
+  EXPECT_EQ(view.holders_for_confirmation(1), 1U);
+
+  description.buckets[1].read_quorum = 1;
+  const Ring from_one(description);
+  view.set_ring(from_one);
+  EXPECT_EQ(view.holders_for_confirmation(5), 5U);
+  description.buckets[1].read_quorum = 4;
+  const Ring from_four(description);
+  view.set_ring(from_four);
+  EXPECT_EQ(view.holders_for_confirmation(5), 3U);
+  EXPECT_EQ(view.holders_for_confirmation(2), 1U);
+}
+
+TEST(RingView, OneCanAlwaysReachOneself) {
+  const Ring ring(ClusterFixture::description(3, 3));
+  RingView view(NodeId{1}, ring, &token_of);
+  view.set_view({.unreachable = {NodeId{1}, NodeId{2}}});
+  EXPECT_TRUE(view.is_reachable(NodeId{1}));
+  EXPECT_FALSE(view.is_reachable(NodeId{2}));
+  EXPECT_TRUE(view.is_reachable(NodeId{3}));
+}
+
+TEST(RingView, OwnersAreInPreferenceOrderAndHaveNames) {
+  const Ring ring(ClusterFixture::description(5, 3));
+  const RingView view(NodeId{1}, ring, &token_of);
+  const std::vector<NodeId> owners = view.owners_of(4);
+  EXPECT_EQ(view.names_of(owners), "n5, n1 and n2");
+  EXPECT_EQ(view.name_of(NodeId{0xAB}), hex(0xAB)) << "one that is no member";
+}
+
+}  // namespace
+}  // namespace ringkv
