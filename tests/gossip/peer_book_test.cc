@@ -30,7 +30,7 @@ PeerHello hello_of_other(Boot boot = {200}) {
           .node = kOther,
           .disk = DiskId{20},
           .boot = boot,
-          .generation = 7,
+          .generation = boot.value - 193,  // 7, and one more in each later life
           .name = "n2",
           .peer_address = "10.0.0.2:7402",
           .client_address = "10.0.0.2:7401",
@@ -40,8 +40,12 @@ PeerHello hello_of_other(Boot boot = {200}) {
 }
 
 PeerWelcome welcome_of_other(Boot boot = {200}) {
-  return {
-      .cluster = kCluster, .node = kOther, .disk = DiskId{20}, .boot = boot, .generation = 7, .name = "n2"};
+  return {.cluster = kCluster,
+          .node = kOther,
+          .disk = DiskId{20},
+          .boot = boot,
+          .generation = boot.value - 193,
+          .name = "n2"};
 }
 
 struct Fixture {
@@ -85,6 +89,25 @@ TEST(PeerBook, AsksTheLifeThatItKnowsBeforeItTakesAnother) {
   EXPECT_EQ(verdict.known.peer_address, "10.0.0.2:7402");
 }
 
+// It would displace the living one, which would then be refused for good.
+TEST(PeerBook, AGreetingThatWasLongUnderWayIsNoLaterLife) {
+  Fixture fixture;
+  fixture.book.accept(hello_of_other({205}));
+  PeerHello late = hello_of_other({204});
+  fixture.expect_refused(late, StatusCode::kStaleEpoch, {"n2", "generation 11", "n1", "generation 12"});
+  late.generation = 12;
+  fixture.expect_refused(late, StatusCode::kStaleEpoch, {"generation 12"});
+  late.generation = 13;  // a restored directory that has been told what was remembered of it
+  EXPECT_EQ(fixture.judge(late).kind, Kind::kAskFirst);
+}
+
+TEST(PeerBook, AnAnswerThatWasLongUnderWayIsNoLaterLife) {
+  Fixture fixture;
+  fixture.book.accept(hello_of_other({205}));
+  EXPECT_FALSE(fixture.book.accept(welcome_of_other({204}), "10.0.0.2:7402").has_value());
+  EXPECT_EQ(fixture.book.find(kOther)->boot, Boot{205});
+}
+
 TEST(PeerBook, RefusesALifeThatALaterOneHasReplaced) {
   Fixture fixture;
   fixture.book.accept(hello_of_other({200}));
@@ -113,11 +136,11 @@ TEST(PeerBook, RefusesOtherVersionsNamingBothNumbers) {
   const Fixture fixture;
   PeerHello protocol = hello_of_other();
   protocol.protocol = 9;
-  fixture.expect_refused(protocol, StatusCode::kForbidden,
+  fixture.expect_refused(protocol, StatusCode::kInvalidArgument,
                          {"n2", "10.0.0.2:7402", "protocol 9", "n1", "protocol 1", "same release"});
   PeerHello format = hello_of_other();
   format.format = 8;
-  fixture.expect_refused(format, StatusCode::kForbidden, {"n2", "format 8", "n1", "format 1"});
+  fixture.expect_refused(format, StatusCode::kInvalidArgument, {"n2", "format 8", "n1", "format 1"});
 }
 
 // Row B20.
@@ -135,7 +158,7 @@ TEST(PeerBook, RefusesAGreetingThatIsMeantForAnotherNode) {
   const Fixture fixture;
   PeerHello stray = hello_of_other();
   stray.to = NodeId{3};
-  fixture.expect_refused(stray, StatusCode::kForbidden,
+  fixture.expect_refused(stray, StatusCode::kUnavailable,
                          {"n2", "0000000000000003", "n1", "0000000000000001", "address"});
   stray.to = NodeId{};  // whoever is there
   EXPECT_EQ(fixture.judge(stray).kind, Kind::kWelcome);
@@ -225,7 +248,7 @@ TEST(PeerBook, TellsWhoItIsWhateverItKnowsOfWhoAsks) {
   asks.node = NodeId{3};
   EXPECT_EQ(fixture.judge(asks).kind, Kind::kWelcome);
   asks.to = NodeId{4};
-  fixture.expect_refused(asks, StatusCode::kForbidden, {"0000000000000004"});
+  fixture.expect_refused(asks, StatusCode::kUnavailable, {"0000000000000004"});
 }
 
 TEST(PeerBook, RefusesAGreetingWithoutIdentityOrWithAnAddressWithoutEnd) {

@@ -230,6 +230,20 @@ TEST_F(ClientTranscript, AGivenOperationIsKept) {
   EXPECT_NE(message(index).find(to_text({{7, 9}, kOtherBoot})), std::string::npos);
 }
 
+// Its caller may repeat it by that name: under another one it could be applied beside the repetition.
+TEST_F(ClientTranscript, AGivenOperationThatWasRefusedIsNotRepeatedUnderAnotherName) {
+  pool->connect([](const Status&) {});
+  welcome();
+  ClientPut put;
+  put.key = "k";
+  put.operation = {7, 9};
+  put.first_tried = kBoot;
+  const size_t index = submit(put);
+  answer(sent_one().number, unavailable("1 of 2"));
+  ASSERT_TRUE(replies[index].has_value());
+  EXPECT_EQ(code(index), StatusCode::kUnavailable);
+}
+
 TEST_F(ClientTranscript, ShuttingDownAnswersAllAndTakesNoMore) {
   pool->connect([](const Status&) {});
   welcome();

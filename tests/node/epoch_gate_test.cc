@@ -21,7 +21,10 @@ Ring ring_of(uint64_t epoch) {
 }
 
 struct Gate {
-  void put(uint64_t epoch) { gate.on_message(kOther, {1, epoch}, ring, ReplicaPut{.request = 7}, now); }
+  void put(uint64_t epoch) {
+    gate.on_message(kOther, {1, epoch}, ring, ReplicaPut{.request = 7, .record = record}, now);
+  }
+  const SharedBytes record = std::make_shared<const std::string>("record");
   void take_ring(uint64_t epoch) {
     ring = ring_of(epoch);
     gate.on_ring(ring, now);
@@ -103,6 +106,38 @@ TEST(EpochGate, HeldRequestsAreBounded) {
   EXPECT_EQ(gate.gate.statistics().dropped, 10'000U);
 }
 
+TEST(EpochGate, WhatIsDroppedIsRefusedSoThatNobodyWaitsForIt) {
+  Gate gate;
+  gate.put(6);
+  gate.now += std::chrono::seconds(2);
+  gate.gate.tick(gate.ring, gate.now);
+  ASSERT_EQ(gate.sent_of<ReplicaPutAck>(), 1);
+  EXPECT_EQ(std::get<ReplicaPutAck>(gate.sent.back()).status.code(), StatusCode::kUnavailable);
+}
+
+TEST(EpochGate, HeldBytesAreBounded) {
+  Gate gate;
+  const auto record = std::make_shared<const std::string>(size_t{16} << 20, 'x');
+  for (int i = 0; i < 10; ++i) {
+    gate.gate.on_message(kOther, {1, 6}, gate.ring, ReplicaPut{.request = 7, .record = record}, gate.now);
+  }
+  EXPECT_EQ(gate.gate.statistics().dropped, 7U);
+  EXPECT_EQ(std::get<ReplicaPutAck>(gate.sent.back()).status.code(), StatusCode::kOverloaded);
+  gate.take_ring(6);
+  EXPECT_EQ(gate.admitted.size(), 3U);
+  gate.gate.on_message(kOther, {1, 7}, gate.ring, ReplicaPut{.request = 7, .record = record}, gate.now);
+  EXPECT_EQ(gate.gate.statistics().held, 4U) << "what was admitted is held no more";
+}
+
+// Whoever handed it on looks at the epoch, and then routes it anew.
+TEST(EpochGate, TheAnswerToAStaleHandOverSaysItsEpoch) {
+  Gate gate;
+  gate.gate.on_message(kOther, {1, 4}, gate.ring, ForwardedRequest{.request = 7}, gate.now);
+  const auto& answer = std::get<ForwardedReply>(gate.sent.back());
+  EXPECT_EQ(answer.reply.status.code(), StatusCode::kStaleEpoch);
+  EXPECT_EQ(answer.reply.epoch, 5U);
+}
+
 TEST(EpochGate, AnswersPassWhateverTheirRing) {
   Gate gate;
   for (const uint64_t epoch : {4, 5, 6})
@@ -121,7 +156,7 @@ TEST(EpochGate, ARingIsAskedForNowAndThenOnly) {
 
 TEST(EpochGate, AForcedRingComesAfterEveryEpochOfTheLineageBefore) {
   Gate gate;
-  gate.gate.on_message(kOther, {2, 1}, gate.ring, ReplicaPut{.request = 1}, gate.now);
+  gate.gate.on_message(kOther, {2, 1}, gate.ring, ReplicaPut{.request = 1, .record = gate.record}, gate.now);
   EXPECT_TRUE(gate.admitted.empty());
   EXPECT_EQ(gate.gate.statistics().held, 1U);
 }

@@ -105,7 +105,7 @@ TEST(PeerGreetingCodec, NamesAndAddressesThatAreTooLongAreRefused) {
   PeerCodec codec;
   PeerHello named = sample_hello(), addressed = sample_hello();
   named.name.assign(65, 'n');
-  addressed.client_address.assign(301, 'a');
+  addressed.client_address.assign(kAddressBytesMax + 1, 'a');
   for (const PeerHello& hello : {named, addressed}) {
     std::string bytes;
     codec.encode(hello, bytes);

@@ -22,8 +22,9 @@ TEST(OperationTable, KnowsWhatIsUnderWayAndWhatWasDecided) {
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kUnderWay);
   EXPECT_TRUE(table.find(kFirst)->synced);
 
-  table.decide(kFirst, OperationTable::Outcome::kApplied, 0);
+  table.decide(kFirst, OperationTable::Outcome::kApplied, 0, "context");
   EXPECT_EQ(table.find(kFirst)->outcome, OperationTable::Outcome::kApplied);
+  EXPECT_EQ(table.find(kFirst)->seen, "context");
 }
 
 // What is no longer in the table must not be taken for what never came.
@@ -73,7 +74,7 @@ TEST(OperationTable, RemembersWhoAcknowledgedUntilTheListsChange) {
   const std::vector<NodeId> owners = {NodeId{7}, NodeId{8}, NodeId{9}};
   OperationTable table;
   table.begin({1, 1}, {.request = 1}, Time());
-  table.decide({1, 1}, OperationTable::Outcome::kApplied, bits_of(owners, {NodeId{9}, NodeId{7}}));
+  table.decide({1, 1}, OperationTable::Outcome::kApplied, bits_of(owners, {NodeId{9}, NodeId{7}}), "");
   EXPECT_EQ(chosen_by(table.find({1, 1})->acknowledged, owners), (std::vector<NodeId>{NodeId{7}, NodeId{9}}));
   table.forget_who_acknowledged();
   EXPECT_TRUE(chosen_by(table.find({1, 1})->acknowledged, owners).empty());

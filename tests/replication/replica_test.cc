@@ -255,7 +255,8 @@ TEST(Replica, AContextThatClaimsTheImpossibleIsRefused) {
            peer.answer(peer.last_request)->status.code() == StatusCode::kInvalidArgument;
   };
   EXPECT_TRUE(refused({.vector = {}, .highest_time = ~uint64_t{0}}));
-  EXPECT_TRUE(refused({.vector = {}, .highest_time = peer.wall_now + 6'000'000}));
+  constexpr uint64_t kDayMicros = 24ULL * 3600 * 1'000'000;
+  EXPECT_TRUE(refused({.vector = {}, .highest_time = peer.wall_now + kDayMicros + 6'000'000}));
   CausalContext future;
   future.vector.raise(peer.fixture.store->actor(), 100);
   EXPECT_TRUE(refused(future));
@@ -264,6 +265,17 @@ TEST(Replica, AContextThatClaimsTheImpossibleIsRefused) {
   EXPECT_TRUE(refused(crowd));
   EXPECT_EQ(peer.get("k").values, Values{"v"});
   EXPECT_EQ(peer.replica->waiting(), 0U);
+}
+
+// What it has seen was stamped by a node whose clock is ahead.
+TEST(Replica, AnHonestContextIsTakenWhateverTheClocks) {
+  PeerFixture peer;
+  peer.put("k", "v");
+  CausalContext context =
+      *decode_client_context(peer.get("k").context.bytes(), StoreFixture::place("k").token);
+  context.highest_time = peer.wall_now + 60'000'000;
+  peer.put("k", "x", encode_client_context(context, StoreFixture::place("k").token));
+  EXPECT_EQ(peer.get("k").values, Values{"x"});
 }
 
 // Row B93: counters that a client has seen from an earlier life never cover what this one stamps.
