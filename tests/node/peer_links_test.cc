@@ -230,6 +230,7 @@ TEST_F(PeerLinksTranscript, WhatEndsAStandingConnectionIsNoVerdict) {
   const ConnectionId connection = standing_link();
   refuse(connection, forbidden("this life of n1 is over"));
   EXPECT_TRUE(refused.empty());
+  connected(transport.last);
   refuse(transport.last, forbidden("this life of n1 is over"));
   EXPECT_EQ(refused.size(), 1U);
 }
