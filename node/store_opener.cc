@@ -37,8 +37,10 @@ Result<RingDescription> read_or_found(Engine& engine, const Identity& identity, 
     const Result<RingDescription> joined = decode_ring_description(founding.joined_ring);
     if (!joined.ok()) return joined.status();
     encoded = founding.joined_ring;
-    // Before the ring is there: a crash in between must not make it look whole.
-    if (joined->open) {
+    // Before the ring is there: a crash in between must not make it look whole. A member that joined before
+    // there were data has its vote; one that took the place of a lost disk since has none.
+    const Member* self = joined->find_member(identity.node);
+    if (joined->open && self != nullptr && !self->voter) {
       if (Status status = write_meta(engine, kIncompleteKey, "yes"); !status.ok()) return status;
     }
     if (Status status = write_meta(engine, kRingKey, *encoded); !status.ok()) return status;

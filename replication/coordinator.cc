@@ -109,6 +109,13 @@ bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put
   // another boot, can't tell a try that never came from one that was superseded.
   const bool is_first_boot = put.first_tried == environment_.settings.boot;
   if (is_first_boot && !environment_.operations.may_have_forgotten(put.operation)) return false;
+  // From now on this life has spoken of it, and may be named as the one that knows: it must never stamp it.
+  environment_.operations.begin(put.operation,
+                                {.request = environment_.numbers.next(),
+                                 .token = place.token,
+                                 .outcome = OperationTable::Outcome::kUnknown,
+                                 .seen = {}},
+                                arrival.deadline);
   read_for_retry(arrival, put, bucket, place, outbox);
   return true;
 }
