@@ -142,7 +142,14 @@ bool ClientDoor::on_frame(ConnectionId id, Connection& connection, const Frame& 
 
 void ClientDoor::refuse(ConnectionId id, const Connection& connection, const Status& why) {
   ++statistics_.refused_frames;
-  log_.warning("node", cat("client ", connection.from, " ended: ", why.message()));
+  // That this node doesn't serve now is known, and every client that tries hears it.
+  const bool is_known = why.code() == StatusCode::kUnavailable;
+  const std::string said = cat("client ", connection.from, " ended: ", why.message());
+  if (is_known) {
+    log_.debug("node", said);
+  } else {
+    log_.warning("node", said);
+  }
   codec_.encode_refusal(why, transport_.output(id));
   end(id);
 }

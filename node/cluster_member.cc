@@ -238,8 +238,6 @@ void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<P
     case PeerBook::Verdict::Kind::kWelcome:
       return welcome(hello, answer);
     case PeerBook::Verdict::Kind::kRefuse:
-      environment_.log.warning("gossip", cat("node ", hello.name, " at ", hello.peer_address,
-                                             " is refused: ", verdict.status.message()));
       return answer(std::move(verdict.status));
     case PeerBook::Verdict::Kind::kAskFirst:
       break;
@@ -355,6 +353,7 @@ void ClusterMember::on_unreachable(NodeId node, const Status& why) {
 
 void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
   if (greeting_) greeting_->met_own = true;
+  said_.forget(node);
   update_view();
   if (maybe_lost) life_.on_link_restored(node);
   finish_greeting(node);

@@ -25,6 +25,7 @@
 #include "node/newcomers.h"
 #include "node/peer_links.h"
 #include "node/ring_changer.h"
+#include "node/said_once.h"
 
 namespace ringkv {
 
@@ -122,6 +123,7 @@ class ClusterMember {
   std::unique_ptr<StateGossip> gossip_;
   RingChanger changer_;
   Newcomers newcomers_;
+  SaidOnce said_;  // of refusals
   EpochGate gate_;
 
   uint64_t generation_ = 0;

@@ -141,8 +141,10 @@ void PeerDoor::answer_hello(ConnectionId id, const Who& who, const Result<PeerWe
   }
   if (!answer.ok()) {
     ++statistics_.refused_greetings;
-    log_.info("node", cat("node ", hex(who.node.value), " at ", connection->from,
-                          " isn't welcome: ", answer.status().message()));
+    if (said_.is_new(who.node, answer.status().message())) {
+      log_.warning("node", cat("node ", hex(who.node.value), " at ", connection->from,
+                               " isn't welcome: ", answer.status().message()));
+    }
     codec_.encode_refusal(answer.status(), transport_.output(id));
     return end(id);
   }

@@ -21,6 +21,7 @@
 #include "node/peer_codec.h"
 #include "node/peer_faults.h"
 #include "node/peer_message.h"
+#include "node/said_once.h"
 
 namespace ringkv {
 
@@ -112,6 +113,7 @@ class PeerDoor final : public TransportHandler {
   Log& log_;
   const PeerFaults& faults_;
   PeerReception& reception_;
+  SaidOnce said_;  // of greetings that were refused
   PeerCodec codec_;
 
   std::unordered_map<ConnectionId, Connection> connections_;

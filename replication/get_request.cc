@@ -249,7 +249,7 @@ Status GetRequest::failure(const RingView& view, std::string_view what) const {
   for (const Owner& owner : owners_) {
     if (owner.state == State::kFailed) continue;
     if (owner.state == State::kNotAsked) failures.add(owner.node, "can't be reached");
-    if (owner.state == State::kAsked) failures.add(owner.node, "has not answered");
+    if (owner.state == State::kAsked) failures.add(owner.node, "has not answered yet");
     if (owner.awaits_record) failures.add(owner.node, "has answered with a digest, and not with the record");
     if (owner.state != State::kAnswered || owner.awaits_record) code = StatusCode::kUnavailable;
   }
