@@ -322,6 +322,7 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
   environment_.log.warning(
       "gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name, ": ", why.message()));
   if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
+  if (greeting_) greeting_->behind.erase(node);
   const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
   if (is_final && greeting_) return end_greeting(why);
   // Another life has taken over, or this one has no place any more.
@@ -330,11 +331,13 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
 }
 
 void ClusterMember::ask_for_generation(NodeId node) {
-  const Address address = address_of(node);
-  if (address.empty()) return;
-  links_.identify(address, node, kTwinAnswersWithin,
-                  [this, alive = alive_](const Result<PeerWelcome>& found) {
-                    if (*alive && found.ok()) raise_generation(found->generation_known);
+  if (greeting_) greeting_->behind.insert(node);
+  links_.identify(address_of(node), node, kTwinAnswersWithin,
+                  [this, alive = alive_, node](const Result<PeerWelcome>& found) {
+                    if (!*alive) return;
+                    if (found.ok()) return raise_generation(found->generation_known);
+                    if (greeting_) greeting_->behind.erase(node);
+                    finish_greeting(node);
                   });
 }
 
@@ -348,7 +351,8 @@ Address ClusterMember::address_of(NodeId node) const {
 void ClusterMember::on_unreachable(NodeId node, const Status& why) {
   environment_.log.debug("gossip", cat("node ", hex(node.value), " can't be reached: ", why.message()));
   update_view();
-  finish_greeting(node);
+  // Refused for now: it is greeted again at once, in a later generation.
+  if (!greeting_ || !greeting_->behind.contains(node)) finish_greeting(node);
 }
 
 void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {

@@ -81,6 +81,7 @@ class ClusterMember {
     std::function<void(Status)> done;
     Time until;
     std::set<NodeId> waiting;  // members that have neither welcomed nor failed to
+    std::set<NodeId> behind;   // of those, members that want a greeting in a later generation
     size_t seeds_waiting = 0;  // seeds that haven't said who they are
     Status foreign = {};       // a seed of another cluster
     bool met_own = false;      // a member of this one
