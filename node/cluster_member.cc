@@ -173,56 +173,32 @@ PeerWelcome ClusterMember::welcome_for(NodeId node) const {
 }
 
 void ClusterMember::start(std::function<void(Status)> greeted) {
-  const std::vector<NodeId> all = others();
-  greeting_ = Greeting{.done = std::move(greeted),
-                       .until = environment_.clock.now() + kGreetWithin,
-                       .waiting = {all.begin(), all.end()},
-                       .seeds_waiting = settings_.seeds.size()};
   for (const Address& seed : settings_.seeds) {
     links_.identify(seed, {}, kGreetWithin, [this, alive = alive_, seed](const Result<PeerWelcome>& found) {
       if (*alive) on_seed(seed, found);
     });
   }
-  for (const NodeId node : all) links_.greet(node);
-  look_at_greeting();
+  for (const NodeId node : others()) links_.greet(node);
+  introduction_.begin(others(), settings_.seeds.size(), environment_.clock.now() + kGreetWithin,
+                      std::move(greeted));
 }
 
 // A seed may know where the others are now, when all that this disk remembers has moved; and it shows when
 // this directory has been pointed at another cluster.
 void ClusterMember::on_seed(const Address& seed, const Result<PeerWelcome>& found) {
-  if (greeting_) --greeting_->seeds_waiting;
-  if (found.ok() && greeting_ && found->cluster && found->cluster != settings_.self.cluster) {
-    greeting_->foreign =
+  if (found.ok() && found->cluster && found->cluster != settings_.self.cluster) {
+    return introduction_.on_foreign_seed(
         forbidden(cat(settings_.self.name, " is a member of cluster ", hex(settings_.self.cluster.value),
                       ", and ", found->name, " at ", seed, " of cluster ", hex(found->cluster.value),
-                      ": --join with its own members, or start an empty directory"));
+                      ": --join with its own members, or start an empty directory")));
   }
-  if (found.ok() && found->node != settings_.self.node &&
-      ring().description().find_member(found->node) != nullptr) {
-    if (greeting_) greeting_->met_own = true;
+  const bool is_own = found.ok() && found->node != settings_.self.node &&
+                      ring().description().find_member(found->node) != nullptr;
+  if (is_own) {
     if (gossip_->find(found->node) == nullptr) links_.set_address(found->node, seed);
     links_.greet(found->node);
   }
-  look_at_greeting();
-}
-
-void ClusterMember::finish_greeting(NodeId node) {
-  if (!greeting_) return;
-  greeting_->waiting.erase(node);
-  look_at_greeting();
-}
-
-void ClusterMember::look_at_greeting() {
-  if (!greeting_ || !greeting_->waiting.empty() || greeting_->seeds_waiting > 0) return;
-  // One seed's address may have passed to somebody else; who meets none of his own has been misled.
-  end_greeting(greeting_->met_own ? Status() : greeting_->foreign);
-}
-
-void ClusterMember::end_greeting(Status status) {
-  if (!greeting_) return;
-  const auto done = std::move(greeting_->done);
-  greeting_.reset();
-  done(std::move(status));
+  introduction_.on_seed(is_own);
 }
 
 void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
@@ -322,22 +298,22 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
   environment_.log.warning(
       "gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name, ": ", why.message()));
   if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
-  if (greeting_) greeting_->behind.erase(node);
+  introduction_.on_caught_up(node);
   const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
-  if (is_final && greeting_) return end_greeting(why);
+  if (is_final && introduction_.under_way()) return introduction_.end(why);
   // Another life has taken over, or this one has no place any more.
   if (why.code() == StatusCode::kForbidden) return callbacks_.on_fenced(why);
-  finish_greeting(node);
+  introduction_.on_failed(node);
 }
 
 void ClusterMember::ask_for_generation(NodeId node) {
-  if (greeting_) greeting_->behind.insert(node);
+  introduction_.on_behind(node);
   links_.identify(address_of(node), node, kTwinAnswersWithin,
                   [this, alive = alive_, node](const Result<PeerWelcome>& found) {
                     if (!*alive) return;
                     if (found.ok()) return raise_generation(found->generation_known);
-                    if (greeting_) greeting_->behind.erase(node);
-                    finish_greeting(node);
+                    introduction_.on_caught_up(node);
+                    introduction_.on_failed(node);
                   });
 }
 
@@ -351,16 +327,14 @@ Address ClusterMember::address_of(NodeId node) const {
 void ClusterMember::on_unreachable(NodeId node, const Status& why) {
   environment_.log.debug("gossip", cat("node ", hex(node.value), " can't be reached: ", why.message()));
   update_view();
-  // Refused for now: it is greeted again at once, in a later generation.
-  if (!greeting_ || !greeting_->behind.contains(node)) finish_greeting(node);
+  introduction_.on_failed(node);
 }
 
 void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
-  if (greeting_) greeting_->met_own = true;
   said_.forget(node);
   update_view();
   if (maybe_lost) life_.on_link_restored(node);
-  finish_greeting(node);
+  introduction_.on_welcomed(node);
 }
 
 void ClusterMember::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) {
@@ -430,7 +404,7 @@ void ClusterMember::on_tick(Time now) {
   update_view();
   update_own_state(now);
   gate_.tick(ring(), now);
-  if (greeting_ && now >= greeting_->until) end_greeting({});
+  introduction_.tick(now);
 }
 
 // What gossip says of where the others are.

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "gossip/state_gossip.h"
 #include "node/environment.h"
 #include "node/epoch_gate.h"
+#include "node/introduction.h"
 #include "node/life.h"
 #include "node/newcomers.h"
 #include "node/peer_links.h"
@@ -77,16 +77,6 @@ class ClusterMember {
   const EpochGate::Statistics& gate_statistics() const { return gate_.statistics(); }
 
  private:
-  struct Greeting {
-    std::function<void(Status)> done;
-    Time until;
-    std::set<NodeId> waiting;  // members that have neither welcomed nor failed to
-    std::set<NodeId> behind;   // of those, members that want a greeting in a later generation
-    size_t seeds_waiting = 0;  // seeds that haven't said who they are
-    Status foreign = {};       // a seed of another cluster
-    bool met_own = false;      // a member of this one
-  };
-
   ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links, PeerBook book,
                 EpochRegister epochs, Callbacks callbacks);
 
@@ -105,9 +95,6 @@ class ClusterMember {
   void update_view();
   void update_own_state(Time now);
   void on_seed(const Address& seed, const Result<PeerWelcome>& found);
-  void finish_greeting(NodeId node);
-  void look_at_greeting();
-  void end_greeting(Status status);
 
   template <class Call>
   void with_outbox(Call call);
@@ -129,7 +116,7 @@ class ClusterMember {
 
   uint64_t generation_ = 0;
   uint64_t epoch_on_disk_ = 0;
-  std::optional<Greeting> greeting_;
+  Introduction introduction_;
   ClusterView view_;
   Time state_updated_at_{};
 

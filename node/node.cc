@@ -204,6 +204,8 @@ void Node::on_failed(const Status& why) {
   const Status reason(why.code(), cat("the store failed: ", why.message()));
   life_->fail_all(reason);
   member_->fail_all(unknown_outcome(reason.message()));
+  // What was sent to this life and is still under way must not come to the next one as if it were new.
+  door_.close_all();
   peer_door_.close_all();
   links_.close_all();
   reopen_at_ = environment_.clock.now();

@@ -180,6 +180,23 @@ TEST(Node, StoppingAnswersInTimeWhatADiskThatHangsHoldsUp) {
   EXPECT_TRUE(stopped);
 }
 
+// A first try that comes late, through a connection of the life that failed, would be stamped a second time.
+TEST(Node, ClientsOfALifeThatHasFailedGreetTheNextOneAnew) {
+  NodeFixture fixture;
+  fixture.open_ring();
+  TransportHandler& handler = fixture.node->transport_handler();
+  fixture.transport.open[77] = "";
+  handler.on_accepted(77, Door::kClient, "c:1");
+  WireCodec codec;
+  std::string hello;
+  codec.encode(Hello{.client = 5}, hello);
+  EXPECT_EQ(handler.on_bytes(77, hello), hello.size());
+  EXPECT_TRUE(fixture.transport.open.contains(77));
+  fixture.disk.fail(DiskCall::kSync, 1, DiskError::kInputOutput);
+  EXPECT_EQ(fixture.put("k", "v").code(), StatusCode::kUnknownOutcome);
+  EXPECT_FALSE(fixture.transport.open.contains(77));
+}
+
 // Nothing was stamped before the ring is open, so this is known.
 TEST(Node, AFirstPutWhoseRingCannotBeOpenedIsNotWritten) {
   NodeFixture fixture;
