@@ -163,12 +163,14 @@ PeerHello ClusterMember::hello() const {
   return hello;
 }
 
-PeerWelcome ClusterMember::welcome_for(NodeId node) const {
+PeerWelcome ClusterMember::welcome_for(const PeerHello& hello) const {
   PeerWelcome welcome = identity_of(settings_.self);
   welcome.generation = generation_;
   welcome.lineage = ring().description().lineage;
   welcome.epoch = ring().epoch();
-  if (const PeerBook::Entry* known = book_.find(node)) welcome.generation_known = known->generation;
+  // Of its earlier lives: a generation that it has itself now is no reason for a later one.
+  const PeerBook::Entry* known = book_.find(hello.node);
+  if (known != nullptr && known->boot != hello.boot) welcome.generation_known = known->generation;
   return welcome;
 }
 
@@ -207,7 +209,7 @@ void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<P
       return answer(unavailable(cat("node ", hex(hello.to.value), " was meant, and this is ",
                                     settings_.self.name, ", node ", hex(settings_.self.node.value))));
     }
-    return answer(welcome_for(hello.node));
+    return answer(welcome_for(hello));
   }
   PeerBook::Verdict verdict = book_.judge(hello, ring().description());
   switch (verdict.kind) {
@@ -241,7 +243,7 @@ void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<P
 void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer) {
   if (ring().description().find_member(hello.node) == nullptr) {
     // It follows a later ring, and may bring it.
-    answer(welcome_for(hello.node));
+    answer(welcome_for(hello));
     return;
   }
   const PeerBook::Entry* known = book_.find(hello.node);
@@ -249,7 +251,7 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
   const bool changed = is_new || known->generation != hello.generation ||
                        known->peer_address != hello.peer_address ||
                        known->client_address != hello.client_address;
-  const PeerWelcome welcome = welcome_for(hello.node);  // with what was remembered until now
+  const PeerWelcome welcome = welcome_for(hello);  // with what was remembered until now
   const auto welcomed = [this, alive = alive_, hello, answer, welcome, is_new] {
     if (!*alive) return;
     if (book_.is_over(hello.node, hello.boot)) return answer(book_.judge(hello, ring().description()).status);
@@ -295,8 +297,10 @@ void ClusterMember::raise_generation(uint64_t known) {
 
 void ClusterMember::on_refused(NodeId node, const Status& why) {
   const Member* member = ring().description().find_member(node);
-  environment_.log.warning(
-      "gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name, ": ", why.message()));
+  if (said_.is_new(node, why.message())) {
+    environment_.log.warning("gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name,
+                                           ": ", why.message()));
+  }
   if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
   introduction_.on_caught_up(node);
   const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;

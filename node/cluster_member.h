@@ -83,7 +83,7 @@ class ClusterMember {
   void make_cores(uint64_t generation);
   std::vector<NodeId> others() const;
   PeerState own_state() const;
-  PeerWelcome welcome_for(NodeId node) const;
+  PeerWelcome welcome_for(const PeerHello& hello) const;
   void welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer);
   void raise_generation(uint64_t known);
   void ask_for_generation(NodeId node);

@@ -160,6 +160,7 @@ Statistics Node::statistics(bool reset_latencies) {
   set("store.log_damaged", log_damage_.empty() ? 0 : 1);
   set("disk.free_bytes", disk_free_bytes_);
   set("disk.puts_refused", life_->coordinator().puts_refused().empty() ? 0 : 1);
+  set("node.generation", member_->generation());
   set("members.unreachable", member_->view().unreachable.size());
   set("members.suspected", member_->detector().statistics().suspected);
   set("members.refuted", member_->detector().statistics().refuted);

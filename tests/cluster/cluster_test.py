@@ -248,6 +248,22 @@ class Joining(unittest.TestCase):
         self.assert_refused(twin, "n2", original.peer)
         self.assertEqual(original.kvctl("put", "k", "v").returncode, DONE)
 
+    def test_a_life_keeps_its_generation_however_often_it_greets(self):
+        node = self.cluster["n3"]
+        node.end()
+        node.start()
+        self.cluster.wait_all_up()
+        generation = node.json("stats")["node.generation"]
+        other = self.cluster["n1"]
+        other.end()
+        other.start()
+        self.cluster.wait_all_up()
+        self.assertEqual(node.json("stats")["node.generation"], generation)
+        node.end()
+        node.start()
+        self.cluster.wait_all_up()
+        self.assertEqual(node.json("stats")["node.generation"], generation + 1)
+
     def test_a_joiner_that_hears_nobody_ends_after_its_time_out(self):
         nobody = f"127.0.0.1:{free_ports(1)[0]}"
         node = self.newcomer("--join-timeout", "2s", peers=nobody)
