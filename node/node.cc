@@ -95,6 +95,7 @@ void Node::open() {
   // A failed life's engine must be closed before its files are opened again; both may wait for the disk.
   std::shared_ptr<Engine> old = life_ == nullptr ? nullptr : life_->release_engine();
   member_.reset();
+  links_.close_all();  // what the life before has dialed: refusals of it are not the next one's
   life_.reset();
   greeted_ = false;
   failing_ = false;
