@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "base/token.h"
 #include "ringkv/admin.h"
 #include "ringkv/status.h"
 #include "ringkv/store.h"
@@ -78,11 +79,12 @@ struct ClientRouting {};
 
 // Only on nodes that were started for it.
 struct ClientFault {
-  enum class Kind : uint8_t { kDrop, kDelay, kHeal };
+  enum class Kind : uint8_t { kDrop, kDelay, kHeal, kClock };
 
   Kind kind = Kind::kHeal;
   std::string peer;       // name of the member with which traffic is dropped or delayed; empty for kHeal
   uint64_t delay_ms = 0;  // each way
+  int64_t offset_ms = 0;  // kClock: of the clock of `peer`, which takes it by itself
 };
 
 struct ClientCreateBucket {
@@ -94,10 +96,30 @@ struct ClientChangeBucket {
   Admin::BucketChange change;
 };
 
+// Of one node by name; empty: the one asked.
+struct ClientHints {
+  std::string node;
+};
+struct ClientLag {
+  std::string node;
+};
+struct ClientRepair {
+  std::string node;
+  std::optional<Partition> partition;  // nothing: all
+  bool accept_loss = false;            // takes what is left for the whole, and compares nothing
+};
+struct ClientPurge {
+  std::string node;
+};
+struct ClientScrub {
+  std::string node;
+};
+
 struct ClientRequest {
-  using Body = std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus,
-                            ClientRing, ClientStatistics, ClientBuckets, ClientCreateBucket,
-                            ClientChangeBucket, ClientRouting, ClientFault>;
+  using Body =
+      std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
+                   ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket, ClientRouting,
+                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -119,7 +141,8 @@ struct RoutingTable {
 struct ClientReply {
   using Body =
       std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord, Explanation,
-                   ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable>;
+                   ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable,
+                   std::vector<HintInfo>, std::vector<LagInfo>, RepairReport, PurgeReport, ScrubReport>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;

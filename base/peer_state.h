@@ -25,6 +25,14 @@ struct PeerState {
   WallMicros wall = 0;      // its wall clock when it wrote this
   uint64_t keys = 0;
   uint64_t bytes = 0;
+  uint64_t hints = 0;  // that it keeps for others
+  uint64_t hint_bytes = 0;
+  uint64_t lag_ms = 0;  // age of the oldest write of another member that it may lack
+  // For the closing of ended lives ("Closed lives" in ARCHITECTURE.md): a digest of the latest boots that it
+  // has met of every member; and the digest for which it has found that all members agree, and that it keeps
+  // no hint with a dot of any other life. 0: none yet.
+  uint64_t boots_met = 0;
+  uint64_t boots_without_hints = 0;
 
   std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
 

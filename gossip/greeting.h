@@ -56,6 +56,7 @@ struct PeerWelcome {
   uint64_t lineage = 0;
   uint64_t epoch = 0;
   uint64_t generation_known = 0;  // the highest that it remembers of who greets
+  Boot boot_known;                // the latest life of who greets that it met before this one; zero: none
 };
 
 // From an empty directory (or one whose join was interrupted) to any member: the only message on its

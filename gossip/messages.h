@@ -33,12 +33,14 @@ struct HealthClaim {
 struct Probe {
   uint64_t sequence = 0;  // the asker's; the answer carries it back
   std::vector<HealthClaim> claims;
+  WallMicros wall = 0;  // the sender's clock: for the cluster's (gossip/cluster_clock.h)
 };
 
 struct ProbeAck {
   uint64_t sequence = 0;
   NodeId target;  // who is alive: the sender, or whom it has probed for the asker
   std::vector<HealthClaim> claims;
+  WallMicros wall = 0;  // the sender's clock
 };
 
 // Probe `target` for me.

@@ -13,7 +13,9 @@
 #include "base/ids.h"
 #include "base/outbox.h"
 #include "base/time.h"
+#include "storage/hint_store.h"
 #include "storage/place.h"
+#include "storage/range_walk.h"
 #include "storage/record.h"
 #include "storage/record_hash.h"
 #include "storage/scan.h"
@@ -21,7 +23,9 @@
 namespace ringkv {
 
 // The coordinator's number of a request under way; never reused, not by another life of its node either.
+// Those of what converges in the background have the top bit, those of clients' requests don't.
 using RequestNumber = uint64_t;
+inline constexpr RequestNumber kBackground = RequestNumber{1} << 63;
 
 // Who waits for an answer: a connection and its number of the request, or a node that has forwarded it.
 struct Requester {
@@ -64,7 +68,8 @@ struct StampPutAck {
   Status status;  // refused: nothing was stamped
 };
 
-// To an owner: merge this record into yours. The one way in which a copy changes, but for a stamp.
+// To an owner: merge this record into yours. The one way in which a copy changes, but for a stamp. The record
+// may have no versions, only a context that covers what is superseded.
 struct ReplicaPut {
   RequestNumber request = 0;  // 0: nobody counts the acknowledgement
   Place place;                // never sent: computed by the node that it comes to
@@ -75,12 +80,39 @@ struct ReplicaPut {
   Source source = Source::kPut;
   bool sync = true;
   Time deadline;
+  // Of a round: its source's floor at that moment, which belongs to the record's context too. Never sent.
+  std::shared_ptr<const Floor> floor;
 };
 
 struct ReplicaPutAck {
   RequestNumber request = 0;
   NodeId replica;
   Status status;
+  NodeId hint_for;  // not zero: `replica` keeps it as a hint for that node
+};
+
+// To a stand-in, or the own node: keep this record for an owner that can't take it now. Answered like a
+// ReplicaPut, with `hint_for`. Refused where the budget or the disk is full: it isn't kept then.
+struct HintPut {
+  RequestNumber request = 0;
+  NodeId intended;
+  Place place;  // never sent: computed by the node that it comes to
+  std::string bucket;
+  std::string key;
+  SharedBytes record;  // encoded, its context filled
+  Conflict conflict = Conflict::kSiblings;
+  bool sync = true;
+  Time deadline;
+};
+
+// To who may keep a hint: the intended node has acknowledged a record with this context after all. What it
+// covers needn't be delivered.
+struct HintCovered {
+  NodeId intended;
+  Place place;  // never sent
+  std::string bucket;
+  std::string key;
+  CausalContext context;
 };
 
 struct ReplicaGet {
@@ -90,6 +122,9 @@ struct ReplicaGet {
   std::string key;
   bool digest = false;   // no values
   bool inspect = false;  // for people, not for a quorum: a replica that isn't whole answers too
+  // The floor belongs to the context of the answer: of what one owner has dropped and another still holds,
+  // the floor alone knows. (Always of one moment: record and floor. Only asked for where digests differ.)
+  bool with_floor = false;
   Time deadline;
 };
 
@@ -97,9 +132,17 @@ struct ReplicaGetReply {
   RequestNumber request = 0;
   NodeId replica;
   Status status;
-  bool digest = false;  // the record has its context and no versions; the hash stands for them
-  Record record;        // committed, its context filled; without versions: nothing is there
-  Hash128 hash;         // of the record's versions
+  bool digest = false;      // the record has its context and no versions; the hash stands for them
+  Record record;            // committed, its context filled; without versions: nothing is there
+  Hash128 hash;             // of the record's versions
+  bool with_floor = false;  // as asked
+  // Of an inspection:
+  struct HeldHint {
+    NodeId intended;
+    Record record;
+  };
+  std::vector<HeldHint> hints;  // that this node keeps of the key
+  std::vector<Dot> blocked_by;  // of a tombstone that stays: what of its context the floor doesn't cover yet
 };
 
 // To an owner of some partitions: the records of one walk that fall into them, in token order.
@@ -121,11 +164,18 @@ struct ReplicaScanReply {
   };
 
   RequestNumber request = 0;
+  // What belongs to the context of every record of a partition, an absent one too.
+  struct Erased {
+    Partition partition = 0;
+    CausalContext context;
+  };
+
   NodeId replica;
   Status status;
   std::vector<Entry> entries;
-  std::string last;     // storage key up to which it has looked
-  bool at_end = false;  // nothing is left of the partitions asked for
+  std::vector<Erased> erased;  // of the partitions where anything was; as of before the walk
+  std::string last;            // storage key up to which it has looked
+  bool at_end = false;         // nothing is left of the partitions asked for
 };
 
 // To the best owner of its key, once: serve it as its coordinator.
@@ -163,15 +213,144 @@ struct SliceRead {
   ScanSlice slice;
 };
 
+// ---- Rounds: one node pulls from another what it lacks of the partitions that both own, and then raises its
+// floors ("Rounds and floors" in ARCHITECTURE.md). `round` is the puller's number of it.
+
+enum class DigestLevel : uint8_t {
+  kPair = 0,        // one digest of all partitions that both own, in one epoch
+  kGroups = 1,      // one of each 64 neighbouring partitions, those of them that both own
+  kPartitions = 2,  // one of each partition
+};
+inline constexpr uint32_t kPartitionsPerGroup = 64;
+
+// Puller to source.
+struct RoundCompare {
+  RequestNumber round = 0;
+  DigestLevel level = DigestLevel::kPair;
+  std::vector<uint32_t> ids;  // groups or partitions, in order; none at kPair
+};
+
+// Source to puller; digests and lives of one moment, uncommitted writes included. Where digests are equal,
+// the puller holds all that the source has stamped up to `lives`.
+struct RoundDigests {
+  RequestNumber round = 0;
+  NodeId source;
+  Status status;
+  DigestLevel level = DigestLevel::kPair;
+  std::vector<uint32_t> ids;     // as asked; those that the source doesn't own are left out
+  std::vector<Hash128> digests;  // one of each; at kPair one
+  Floor lives;                   // the source's own: this one at its present counter, earlier ones
+  uint64_t epoch = 0;            // by which it knows what both own
+};
+
+struct RoundOpen {
+  RequestNumber round = 0;
+  Partition partition = 0;
+  uint64_t closed_digest = 0;  // of the puller's closed lives
+};
+
+// Of one moment, uncommitted writes included.
+struct RoundLeaves {
+  struct LeafDigest {
+    uint8_t leaf = 0;
+    Leaf value;
+  };
+
+  RequestNumber round = 0;
+  NodeId source;
+  Status status;
+  Partition partition = 0;
+  Floor floor;  // of the source, its own lives included
+  CausalContext erased;
+  std::vector<Actor> closed;       // its closed lives, where the puller's aren't the same
+  std::vector<LeafDigest> leaves;  // those that aren't empty, in order
+};
+
+// The keys and versions of some leaves, or of some keys.
+struct RoundWalk {
+  RequestNumber round = 0;
+  Partition partition = 0;
+  LeafSet leaves;
+  std::string after;                      // storage key; empty: from the start
+  std::vector<std::string> storage_keys;  // not empty: these, and no walk
+  bool records = false;                   // whole records, not only their dots
+};
+
+struct RoundSlice {
+  struct Entry {
+    std::string storage_key;
+    Hash128 hash;
+    std::vector<Dot> dots;
+    SharedBytes record;  // encoded, its context filled; nullptr where only dots were asked for
+  };
+
+  RequestNumber round = 0;
+  NodeId source;
+  Status status;
+  Partition partition = 0;
+  Floor floor;  // of a moment before all that is listed was read; closed lives as in RoundLeaves
+  std::vector<Actor> closed;
+  std::vector<Entry> entries;
+  std::string last;
+  bool at_end = false;
+};
+
+// To the own disk; each comes back as its answer.
+struct ReadRange {
+  uint64_t ticket = 0;
+  RangeStep step;
+};
+struct RangeRead {
+  uint64_t ticket = 0;
+  Status status;
+  RangeSlice slice;
+};
+struct ReadHint {
+  uint64_t ticket = 0;
+  NodeId intended;
+  std::string storage_key;
+};
+struct HintRead {
+  uint64_t ticket = 0;
+  Status status;
+  std::string record;  // "": there is none
+};
+struct ReadHints {
+  uint64_t ticket = 0;
+  HintStep step;
+};
+struct HintsRead {
+  uint64_t ticket = 0;
+  Status status;
+  HintSlice slice;
+};
+struct ReadTransient {
+  uint64_t ticket = 0;
+  TransientStep step;
+};
+struct TransientRead {
+  uint64_t ticket = 0;
+  Status status;
+  TransientSlice slice;
+};
+
+// To the own replica: let the record go, if that is still right when its turn at the key's latch comes.
+struct EraseRecord {
+  Place place;
+  std::string storage_key;
+};
+
 // To the door that the request came through.
 struct ClientAnswer {
   Requester requester;
   ClientReply reply;
 };
 
-using Message = std::variant<StampPut, PutStamped, StampPutAck, ReplicaPut, ReplicaPutAck, ReplicaGet,
-                             ReplicaGetReply, ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply,
-                             ReadRecord, ReadSlice, ClientAnswer>;
+using Message =
+    std::variant<StampPut, PutStamped, StampPutAck, ReplicaPut, ReplicaPutAck, ReplicaGet, ReplicaGetReply,
+                 ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply, ReadRecord, ReadSlice,
+                 ClientAnswer, HintPut, HintCovered, RoundCompare, RoundDigests, RoundOpen, RoundLeaves,
+                 RoundWalk, RoundSlice, ReadRange, ReadHint, ReadHints, ReadTransient, EraseRecord>;
 using MessageOutbox = Outbox<Message>;
 
 }  // namespace ringkv

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ringkv/status.h"
 
@@ -74,9 +75,23 @@ class Engine {
 struct OpenedEngine {
   std::unique_ptr<Engine> engine;
   std::string log_damage;
+  // Table files that couldn't be read were set aside; what they held may be lost.
+  struct LostRange {
+    Family family = Family::kData;
+    std::string first;  // keys, both included
+    std::string last;
+    std::string file;  // where it is now
+  };
+  std::vector<LostRange> lost;
+};
+
+enum class OpenMode : uint8_t {
+  kPlain,
+  // A file was found damaged: all table files are checked first, and those that can't be read are set aside.
+  kSetDamagedAside,
 };
 
 // Opens the engine of one node, again after it was fenced. Blocks.
-using EngineOpener = std::function<Result<OpenedEngine>()>;
+using EngineOpener = std::function<Result<OpenedEngine>(OpenMode)>;
 
 }  // namespace ringkv

@@ -166,7 +166,7 @@ class Recovery {
     auto is_read = is_read_[partition][id % kLeavesPerPartition];
     if (is_read) return;
     is_read = true;
-    leaves_.at(id) = leaf;
+    leaves_.set(id, leaf);
   }
 
   // A page is written with an entry, which is then the newest or has newer ones behind it.

@@ -20,18 +20,34 @@ LeafId leaf_of(Token token, uint32_t partitions) {
   return partition_of(token, partitions * kLeavesPerPartition);
 }
 
-LeafTable::LeafTable(uint32_t partitions) : pages_(partitions) {}
+LeafTable::LeafTable(uint32_t partitions) : pages_(partitions), partition_hashes_(partitions) {}
 
-Leaf& LeafTable::at(LeafId id) {
-  std::unique_ptr<LeafPage>& page = pages_[id / kLeavesPerPartition];
+Leaf LeafTable::at(LeafId id) const {
+  const std::unique_ptr<LeafPage>& page = pages_[id / kLeavesPerPartition];
+  return page ? (*page)[id % kLeavesPerPartition] : Leaf();
+}
+
+void LeafTable::set(LeafId id, const Leaf& leaf) {
+  const Partition partition = id / kLeavesPerPartition;
+  std::unique_ptr<LeafPage>& page = pages_[partition];
   if (!page) page = std::make_unique<LeafPage>();
-  return (*page)[id % kLeavesPerPartition];
+  Leaf& old = (*page)[id % kLeavesPerPartition];
+  partition_hashes_[partition] ^= old.hash;
+  partition_hashes_[partition] ^= leaf.hash;
+  old = leaf;
+}
+
+Hash128 LeafTable::hash_of(std::span<const Partition> partitions) const {
+  Hash128 hash;
+  for (const Partition partition : partitions) hash ^= partition_hashes_[partition];
+  return hash;
 }
 
 const LeafPage* LeafTable::page(Partition partition) const { return pages_[partition].get(); }
 
 void LeafTable::set_page(Partition partition, const LeafPage& page) {
   pages_[partition] = std::make_unique<LeafPage>(page);
+  partition_hashes_[partition] = total_of(page).hash;
 }
 
 Leaf LeafTable::partition_total(Partition partition) const {

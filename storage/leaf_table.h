@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/token.h"
@@ -33,17 +34,22 @@ class LeafTable {
  public:
   explicit LeafTable(uint32_t partitions);
 
-  Leaf& at(LeafId id);
+  Leaf at(LeafId id) const;
+  void set(LeafId id, const Leaf& leaf);
   const LeafPage* page(Partition partition) const;  // nullptr: all leaves are empty
   void set_page(Partition partition, const LeafPage& page);
   uint32_t partitions() const { return static_cast<uint32_t>(pages_.size()); }
 
   Leaf partition_total(Partition partition) const;  // XOR of hashes, sums of keys and bytes
+  // The upper levels of the trees, kept as leaves change: of one partition, and of many (in any order).
+  Hash128 partition_hash(Partition partition) const { return partition_hashes_[partition]; }
+  Hash128 hash_of(std::span<const Partition> partitions) const;
   uint64_t keys() const;
   uint64_t bytes() const;
 
  private:
   std::vector<std::unique_ptr<LeafPage>> pages_;
+  std::vector<Hash128> partition_hashes_;  // XOR of the leaves' hashes
 };
 
 }  // namespace ringkv

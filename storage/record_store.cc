@@ -113,12 +113,13 @@ void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHe
 }
 
 void RecordStore::update_leaf(const Place& place, const RecordHead& before, const RecordHead& after) {
-  Leaf& leaf = leaves_.at(place.leaf);
+  Leaf leaf = leaves_.at(place.leaf);
   leaf.hash ^= before.hash;
   leaf.hash ^= after.hash;
   leaf.keys += (after.content_bytes > 0 ? 1 : 0);
   leaf.keys -= (before.content_bytes > 0 ? 1 : 0);
   leaf.bytes += after.content_bytes - before.content_bytes;
+  leaves_.set(place.leaf, leaf);
   journal_.touch(place.leaf);
 }
 

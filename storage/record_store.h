@@ -21,6 +21,7 @@
 #include "base/outbox.h"
 #include "base/token.h"
 #include "storage/engine.h"
+#include "storage/floor_table.h"
 #include "storage/leaf_journal.h"
 #include "storage/leaf_table.h"
 #include "storage/place.h"
@@ -71,9 +72,25 @@ class RecordStore {
   const Actor& actor() const { return actor_; }
   uint64_t counter() const { return counter_; }  // of the last dot
 
-  // All dots up to here in this partition have been merged here, staged ones included. Alone in its cluster a
-  // node merges only its own stamps, so all partitions share one floor.
+  // All dots up to here in this partition have been merged here, staged ones included: of this life its
+  // present counter, of its earlier ones their last, of others what rounds have raised. Closed lives aren't
+  // listed.
   Floor floor(Partition partition) const;
+  bool floor_covers(Partition partition, const Dot& dot) const;  // closed lives too
+  // The part of an absent record's context that it must not forget (storage/floor_table.h).
+  const CausalContext& erased(Partition partition) const { return floors_.erased(partition); }
+  // This node's own lives alone: what is merged everywhere here, whatever the partition.
+  Floor own_lives() const;
+  const FloorTable& floors() const { return floors_; }
+
+  // Behind all that is staged, in the same order on disk. Raises highest_time() too.
+  void raise_floor(Partition partition, const Floor& floor, const CausalContext& erased);
+  void raise_floors(const std::vector<Partition>& partitions, const Floor& floor);  // in order
+  void close_lives(const std::vector<Actor>& ended);
+  void reset_floor(Partition partition);
+
+  // Everything staged so far is on disk (or in the log) once this batch is committed; 0: it is already.
+  BatchNumber last_staged() const;
 
   // No earlier than the hybrid time of all that was ever stamped or merged here.
   HybridTime highest_time() const { return highest_time_; }
@@ -88,7 +105,18 @@ class RecordStore {
   // The record takes the place of the one whose head is `before` (the newest). On disk its context may be
   // stripped of what the floor covers.
   void stage(const Place& place, EncodedRecord record, const RecordHead& before);
+  // A record without versions, only a context, is one like others; it has no hash and counts in no leaf.
   void stage(const MetaRecord& record);
+  // The record goes: nothing of it is live and its whole context lies under the floor, or there is nothing
+  // left of it. `context` is what is remembered of it in erased().
+  void erase(const Place& place, const RecordHead& before, const CausalContext& context);
+  // The key is no transient one, or is absent: the index needn't name it any more.
+  void forget_transient(std::string_view storage_key);
+  // For what shares the batches: hints.
+  void stage(Family family, std::string_view key, std::string_view value);
+  void stage_erasure(Family family, std::string_view key);
+  // A leaf that a scrub has computed anew from data.
+  void correct_leaf(LeafId id, const Leaf& leaf);
 
   // The open batch will be synced, and with it all that was written before; also an empty one.
   void require_sync() { open_sync_ = true; }
@@ -126,6 +154,7 @@ class RecordStore {
 
   uint64_t counter_ = 0;  // of this life; the highest dot stamped
   HybridTime highest_time_ = 0;
+  FloorTable floors_;
   LeafTable leaves_;
   LeafJournal journal_;
   VersionCache cache_;

@@ -9,9 +9,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "storage/engine.h"
+#include "storage/floor_table.h"
+#include "storage/hint_store.h"
 #include "storage/leaf_journal.h"
 #include "storage/record.h"
 
@@ -19,8 +23,11 @@ namespace ringkv {
 
 struct RecoveredStore {
   RecoveredLeaves leaves;
-  Actor actor;       // this life
-  Floor past_boots;  // this node's earlier lives
+  Actor actor;                    // this life
+  Floor past_boots;               // this node's earlier lives that stamped something, at their last counters
+  std::vector<Boot> known_boots;  // all earlier lives that this directory remembers, latest last
+  FloorTable floors;
+  RecoveredHints hints;
 };
 
 // Blocks: reads pages and journal, no data. The engine must not be written by anybody else.
@@ -29,7 +36,8 @@ Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const 
 // What else a node keeps of itself beside its records, by name; "" when there is none. write_meta syncs.
 inline constexpr std::string_view kRingKey = "ring";              // the newest ring description
 inline constexpr std::string_view kGenerationKey = "generation";  // of the last start, in decimal digits
-inline constexpr std::string_view kIncompleteKey = "incomplete";  // "yes": copies are missing here
+inline constexpr std::string_view kIncompleteKey =
+    "incomplete";  // partitions that aren't whole (replication/wholeness.h)
 Result<std::string> read_meta(Engine& engine, std::string_view key);
 Status write_meta(Engine& engine, std::string_view key, std::string_view value);
 

@@ -30,6 +30,8 @@ struct MemberInfo {
   std::optional<uint64_t> hints;
   std::optional<uint64_t> hint_bytes;
   std::optional<double> lag_seconds;
+  std::optional<double> skew_seconds;             // its clock against that of the node asked
+  std::optional<uint32_t> incomplete_partitions;  // that it has yet to refill
 };
 
 struct ClusterStatus {
@@ -69,7 +71,9 @@ struct ReplicaInfo {
   std::string rack;
   bool alive = false;
   std::vector<VersionInfo> versions;
-  std::string hint_for;
+  std::string hint_for;                 // this is no copy but a hint, kept for that owner
+  bool whole = true;                    // false: it is still fetching what it may have missed
+  std::vector<std::string> blocked_by;  // why a tombstone stays: "n3's life 4a1b…: 17 up to 12 here"
 };
 
 struct Explanation {
@@ -86,6 +90,47 @@ struct BucketInfo {
   uint32_t r = 0;                     // 0: quorum
   uint32_t w = 0;
   uint64_t ttl_ms = 0;  // 0: none
+};
+
+// What one node keeps for another.
+struct HintInfo {
+  std::string intended;  // "for"
+  std::string held_by;
+  uint64_t hints = 0;
+  uint64_t bytes = 0;
+};
+
+// How far `to` has what `from` has.
+struct LagInfo {
+  std::string from;
+  std::string to;
+  std::optional<double> lag_seconds;  // since the last full comparison began; nothing: none in this life yet
+  uint64_t differing_partitions = 0;  // in the round under way, or the last one
+  uint64_t behind = 0;                // writes stamped by `from` that `to` isn't known to have
+  std::string problem;                // why the last round failed; empty: it didn't
+};
+
+struct RepairReport {
+  uint64_t differences = 0;  // keys of which something was lacking
+  uint64_t keys_sent = 0;
+  uint64_t bytes_sent = 0;
+  uint64_t partitions = 0;  // compared, each with each other owner
+  bool partial = false;     // not all owners could be asked
+  std::vector<std::string> problems;
+  std::vector<uint32_t> accepted_loss;  // partitions
+};
+
+struct PurgeReport {
+  uint64_t erased = 0;
+  uint64_t blocked = 0;
+  std::vector<std::string> blocked_by;  // the oldest first
+};
+
+struct ScrubReport {
+  uint64_t partitions = 0;
+  uint64_t records = 0;
+  uint64_t leaves_corrected = 0;
+  std::vector<std::string> problems;
 };
 
 // Figures by name. Latencies are in microseconds.
@@ -112,11 +157,22 @@ class Admin {
   };
   Status change_bucket(std::string_view name, const BucketChange& change);
 
+  // Each of one node: by name, or "" the one asked. The whole cluster's is the sum over status().members.
+  Result<std::vector<HintInfo>> hints(std::string_view node = "");
+  Result<std::vector<LagInfo>> lag(std::string_view node = "");
+  // The node pulls what it lacks from every other owner, now; takes as long as it takes, up to the time-out.
+  Result<RepairReport> repair(std::string_view node = "", std::optional<uint32_t> partition = {},
+                              bool accept_loss = false);
+  Result<PurgeReport> purge(std::string_view node = "");
+  Result<ScrubReport> scrub(std::string_view node = "");
+
   // Faults between the node asked and a member, for tests of one's own: only on nodes that were started with
   // faults enabled, else FORBIDDEN. Traffic is dropped or delayed both ways by the node asked.
   Status drop_traffic(std::string_view peer);
   Status delay_traffic(std::string_view peer, std::chrono::milliseconds delay);
   Status heal_traffic();
+  // The clock of a member goes wrong by so much; zero: right again.
+  Status skew_clock(std::string_view node, std::chrono::milliseconds offset);
 
  private:
   struct ClientReply ask(struct ClientRequest request);

@@ -52,6 +52,14 @@ struct Options {
   // Below this much free disk puts are refused by name; 0: 5 % of the disk, at most 1 GiB.
   uint64_t disk_reserve_bytes = 0;
 
+  // What this node keeps for each node that can't be reached; past it the gap is closed when that node
+  // returns. Zero: no hints.
+  uint64_t hint_budget_bytes = uint64_t{256} << 20;
+  // How often it compares itself with each other owner; zero: only when asked to.
+  std::chrono::milliseconds round_interval{10'000};
+  // How often all data are read and checked; zero: only when asked to.
+  std::chrono::hours scrub_interval{7 * 24};
+
   // Called from any thread; nothing: no log.
   std::function<void(LogSeverity, std::string_view room, std::string_view message)> log = {};
   LogSeverity log_severity = LogSeverity::kInfo;

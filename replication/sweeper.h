@@ -1,0 +1,48 @@
+// Lets go of what needn't be remembered any more: a tombstone, an expired value or a bare context whose whole
+// context lies under this node's own floor ("Tombstones go by floor" in ARCHITECTURE.md). It asks nobody.
+//
+// Walks the index of transient records, a step at a time, a whole turn again whenever floors have been raised
+// or values have expired; each record goes through its key's latch at the replica. Remembers what is blocked:
+// for `stats`, for `explain`, and for the closing of ended lives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replication/convergence_environment.h"
+
+namespace ringkv {
+
+class Sweeper {
+ public:
+  explicit Sweeper(ConvergenceEnvironment& environment) : environment_(environment) {}
+
+  // A majority of members was heard within a minute: what has expired may go (after the skew bound).
+  void set_time_trusted(bool trusted) { time_trusted_ = trusted; }
+
+  void tick(Moment moment, MessageOutbox& outbox);
+  bool on(TransientRead& read, Moment moment, MessageOutbox& outbox);  // false: another's
+  // Goes once around now; answers with what went and what is blocked by whom.
+  void on(const Arrival& arrival, const ClientPurge& purge, MessageOutbox& outbox);
+
+  // As of the last turn: lives whose dots no floor here reaches, and how many records wait for each.
+  struct Blocked {
+    uint64_t records = 0;
+    HybridTime oldest = 0;  // the oldest of them
+  };
+  const std::map<Actor, Blocked>& blocked() const { return blocked_; }
+  void add_to(Statistics& statistics,
+              WallMicros wall_now) const;  // transient.records, .blocked, .blocked_by…
+  void fail_all(const Status& why, MessageOutbox& outbox);
+
+ private:
+  ConvergenceEnvironment& environment_;
+  bool time_trusted_ = false;
+  bool due_ = true;
+  std::map<Actor, Blocked> blocked_;
+};
+
+}  // namespace ringkv

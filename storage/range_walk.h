@@ -1,0 +1,65 @@
+// One bounded step of a walk over some leaves of one partition, or over some of its keys, whatever their
+// bucket: what a round lists and sends. Blocks on the disk: for a read worker.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/token.h"
+#include "ringkv/status.h"
+#include "storage/engine.h"
+#include "storage/leaf_table.h"
+#include "storage/record_codec.h"
+
+namespace ringkv {
+
+using LeafSet = std::bitset<kLeavesPerPartition>;
+
+struct RangeStep {
+  Partition partition = 0;
+  uint32_t ring_partitions = 0;
+  LeafSet leaves;                         // walked in token order
+  std::string after;                      // storage key of the last record seen; empty: from the start
+  std::vector<std::string> storage_keys;  // not empty: exactly these instead of a walk
+  bool records = true;                    // false: heads only
+  size_t bytes_max = size_t{1} << 20;     // of the answer; at least one record comes
+};
+
+struct RangeEntry {
+  std::string storage_key;
+  RecordHead head;                            // its context as stored: it may be stripped
+  std::shared_ptr<const std::string> record;  // encoded; nullptr where only heads were asked for
+};
+
+// Absent keys have no entry. A record without versions (only a context) has one.
+struct RangeSlice {
+  std::vector<RangeEntry> entries;
+  std::string last;  // storage key of the last record looked at
+  bool at_end = false;
+};
+
+// CORRUPTION names the key of a damaged record.
+Result<RangeSlice> range_slice(Engine& engine, const RangeStep& step);
+
+// The transient records of some partitions: those that may go some day, since they have only tombstones,
+// values that expire, or a context. From an index that may name others too; each entry is what is there now.
+struct TransientStep {
+  std::string after;  // storage key
+  uint32_t ring_partitions = 0;
+  size_t records_max = 1'000;
+};
+struct TransientSlice {
+  struct Entry {
+    std::string storage_key;
+    RecordOutline outline;  // as stored; empty: the key is absent
+  };
+  std::vector<Entry> entries;
+  std::string last;
+  bool at_end = false;
+};
+Result<TransientSlice> transient_slice(Engine& engine, const TransientStep& step);
+
+}  // namespace ringkv
