@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "gossip/epoch_register.h"
+#include "gossip/older_copy.h"
 #include "gossip/peer_book.h"
 #include "replication/placer.h"
 
@@ -123,6 +124,8 @@ Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& 
   if (!peers.ok()) return peers.status();
   Result<std::string> acceptor = read_meta(*opened->engine, kAcceptorKey);
   if (!acceptor.ok()) return acceptor.status();
+  Result<std::string> older_copy = read_meta(*opened->engine, kOlderCopyKey);
+  if (!older_copy.ok()) return older_copy.status();
   const Result<std::string> incomplete = read_meta(*opened->engine, kIncompleteKey);
   if (!incomplete.ok()) return incomplete.status();
   return OpenedStore{.engine = std::move(opened->engine),
@@ -132,6 +135,7 @@ Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& 
                      .whole = incomplete->empty(),
                      .peers_record = *std::move(peers),
                      .acceptor_record = *std::move(acceptor),
+                     .older_copy_record = *std::move(older_copy),
                      .log_damage = std::move(opened->log_damage)};
 }
 

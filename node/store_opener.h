@@ -35,6 +35,7 @@ struct OpenedStore {
   bool whole = true;
   std::string peers_record;  // what gossip has left here; empty: nothing yet
   std::string acceptor_record;
+  std::string older_copy_record;
   std::string log_damage;  // empty: none
 };
 
