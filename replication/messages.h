@@ -135,7 +135,10 @@ struct ReplicaGetReply {
   bool digest = false;      // the record has its context and no versions; the hash stands for them
   Record record;            // committed, its context filled; without versions: nothing is there
   Hash128 hash;             // of the record's versions
-  bool with_floor = false;  // as asked
+  // As asked: all that the floor covers and the record doesn't hold is superseded there.
+  bool with_floor = false;
+  VersionVector floor;
+  std::vector<Actor> closed;  // in order
   // Of an inspection:
   struct HeldHint {
     NodeId intended;
@@ -143,6 +146,7 @@ struct ReplicaGetReply {
   };
   std::vector<HeldHint> hints;  // that this node keeps of the key
   std::vector<Dot> blocked_by;  // of a tombstone that stays: what of its context the floor doesn't cover yet
+  bool whole = true;
 };
 
 // To an owner of some partitions: the records of one walk that fall into them, in token order.
