@@ -6,12 +6,6 @@
 #include "base/text.h"
 
 namespace ringkv {
-namespace {
-
-// Enough to keep the read workers busy.
-constexpr size_t kReadsAtOnce = 8;
-
-}  // namespace
 
 Life::Life(Environment& environment, NodeId self, const Settings& settings, OpenedStore opened,
            Callbacks callbacks)
@@ -21,16 +15,28 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
       callbacks_(std::move(callbacks)),
       engine_(std::move(opened.engine)),
       ring_(std::make_unique<Ring>(std::move(opened.ring), settings.token)),
+      wholeness_(std::move(opened.wholeness)),
       store_(*engine_, std::move(opened.recovered),
              {.secret = ring_->description().secret, .cache_bytes = settings.cache_bytes}),
-      replica_({.self = self, .placement = {ring_->partitions(), settings.token}}, store_),
+      hints_(*engine_, store_, std::move(opened.hints)),
+      replica_({.self = self, .placement = {ring_->partitions(), settings.token}}, *ring_, store_, hints_,
+               wholeness_),
       coordinator_({.self = self,
                     .boot = store_.actor().boot,
                     .durability = settings.durability,
+                    .hints = settings.hint_budget_bytes > 0,
                     .token = settings.token},
-                   *ring_) {
-  replica_.set_whole(opened.whole);
-}
+                   *ring_),
+      convergence_({.self = self,
+                    .boot = store_.actor().boot,
+                    .round_interval = settings.round_interval,
+                    .hint_budget_bytes = settings.hint_budget_bytes,
+                    .scrub_interval = settings.scrub_interval,
+                    .token = settings.token},
+                   *ring_, store_, hints_, wholeness_),
+      reads_([this](std::function<void(Engine&)> work, std::function<void()> then) {
+        run_off_loop(Lane::kRead, std::move(work), std::move(then));
+      }) {}
 
 Life::~Life() { *alive_ = false; }
 
@@ -101,24 +107,33 @@ void Life::on_peer_message(NodeId from, PeerMessage message) {
   if (!outbox.empty()) perform(outbox);
 }
 
+Moment Life::moment() const {
+  const auto wall = static_cast<int64_t>(environment_.clock.wall_now()) + clock_correction_micros_;
+  return {environment_.clock.now(), static_cast<WallMicros>(wall)};
+}
+
 void Life::on_message(NodeId, StampPut put, MessageOutbox& outbox) {
-  replica_.on(std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  replica_.on(std::move(put), now, wall_now, outbox);
 }
 
 void Life::on_message(NodeId, PutStamped stamped, MessageOutbox& outbox) {
   coordinator_.on(std::move(stamped), environment_.clock.now(), outbox);
 }
 
-void Life::on_message(NodeId, StampPutAck ack, MessageOutbox& outbox) {
-  coordinator_.on(std::move(ack), environment_.clock.now(), outbox);
+void Life::on_message(NodeId, const StampPutAck& ack, MessageOutbox& outbox) {
+  coordinator_.on(ack, environment_.clock.now(), outbox);
 }
 
 void Life::on_message(NodeId from, ReplicaPut put, MessageOutbox& outbox) {
-  replica_.on(from, std::move(put), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  replica_.on(from, std::move(put), now, wall_now, outbox);
 }
 
-void Life::on_message(NodeId, ReplicaPutAck ack, MessageOutbox& outbox) {
-  coordinator_.on(std::move(ack), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+void Life::on_message(NodeId, const ReplicaPutAck& ack, MessageOutbox& outbox) {
+  if ((ack.request & kBackground) != 0) return convergence_.on(ack, moment(), outbox);
+  const auto [now, wall_now] = moment();
+  coordinator_.on(ack, now, wall_now, outbox);
 }
 
 void Life::on_message(NodeId from, ReplicaGet get, MessageOutbox& outbox) {
@@ -126,7 +141,8 @@ void Life::on_message(NodeId from, ReplicaGet get, MessageOutbox& outbox) {
 }
 
 void Life::on_message(NodeId, ReplicaGetReply reply, MessageOutbox& outbox) {
-  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  coordinator_.on(std::move(reply), now, wall_now, outbox);
 }
 
 void Life::on_message(NodeId from, ReplicaScan scan, MessageOutbox& outbox) {
@@ -134,32 +150,47 @@ void Life::on_message(NodeId from, ReplicaScan scan, MessageOutbox& outbox) {
 }
 
 void Life::on_message(NodeId, ReplicaScanReply reply, MessageOutbox& outbox) {
-  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  coordinator_.on(std::move(reply), now, wall_now, outbox);
+}
+
+void Life::on_message(NodeId, EraseRecord erase, MessageOutbox& outbox) {
+  const auto [now, wall_now] = moment();
+  replica_.on(std::move(erase), now, wall_now, outbox);
 }
 
 void Life::on_message(NodeId from, ForwardedRequest request, MessageOutbox& outbox) {
-  if (const auto* statistics = std::get_if<ClientStatistics>(&request.body.body)) {
-    ForwardedReply reply{request.request, {}};
-    reply.reply.body = callbacks_.statistics(*statistics);
-    outbox.send(from, std::move(reply));
-    return;
+  const Requester requester{.request = request.request, .forwarded_by = from};
+  if (!std::holds_alternative<ClientPut>(request.body.body)) {
+    request.body.timeout = std::max(Duration(), request.deadline - environment_.clock.now());
+    return callbacks_.serve(requester, std::move(request.body));
   }
-  const RequestNumber number = request.request;
+  const auto [now, wall_now] = moment();
   const Time deadline = request.deadline;
-  coordinator_.on({.requester = {.request = number, .forwarded_by = from},
+  coordinator_.on({.requester = requester,
                    .deadline = deadline,
-                   .now = environment_.clock.now(),
-                   .wall_now = environment_.clock.wall_now(),
+                   .now = now,
+                   .wall_now = wall_now,
                    .backlog_bytes = backlog_bytes()},
                   std::move(request), outbox);
 }
 
 void Life::on_message(NodeId, ForwardedReply reply, MessageOutbox& outbox) {
-  coordinator_.on(std::move(reply), environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  coordinator_.on(std::move(reply), now, wall_now, outbox);
 }
 
 void Life::on_message(NodeId, const ClientAnswer& answer, MessageOutbox&) {
   callbacks_.answer(answer.requester, answer.reply);
+}
+
+template <class Body>
+void Life::on_message(NodeId from, Body body, MessageOutbox& outbox) {
+  if constexpr (requires { read(std::move(body)); }) {
+    read(std::move(body));
+  } else if (converging_) {
+    convergence_.on(from, std::move(body), moment(), outbox);
+  }
 }
 
 void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then) {
@@ -171,98 +202,6 @@ void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::funct
         --off_loop_;
         then();
       });
-}
-
-void Life::on_message(NodeId, ReadRecord read, MessageOutbox&) {
-  const Time deadline = read.deadline;
-  wait_to_read(deadline, std::move(read));
-}
-
-void Life::on_message(NodeId, ReadSlice read, MessageOutbox&) {
-  const Time deadline = read.deadline;
-  wait_to_read(deadline, std::move(read));
-}
-
-// Few reads at a time are handed over, so that one whose time has run out before its turn costs nothing.
-void Life::wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read) {
-  reads_waiting_.push_back({deadline, std::move(read)});
-  start_reads();
-}
-
-void Life::start_reads() {
-  const Time now = environment_.clock.now();
-  while (!failed_ && reads_under_way_ < kReadsAtOnce && !reads_waiting_.empty()) {
-    WaitingRead next = std::move(reads_waiting_.front());
-    reads_waiting_.pop_front();
-    if (now >= next.deadline) {
-      std::visit([this](const auto& read) { pass_over(read); }, next.read);
-    } else {
-      std::visit([this](auto& read) { start_read(std::move(read)); }, next.read);
-    }
-  }
-}
-
-void Life::pass_over(const ReadRecord& read) {
-  on_read(RecordRead{read.ticket, unavailable("timed out before it was read"), {}});
-}
-
-void Life::pass_over(const ReadSlice& read) {
-  SliceRead result;
-  result.ticket = read.ticket;
-  result.status = unavailable("timed out before it was read");
-  on_read(std::move(result));
-}
-
-void Life::start_read(ReadRecord read) {
-  ++reads_under_way_;
-  auto result = std::make_shared<RecordRead>();
-  result->ticket = read.ticket;
-  run_off_loop(
-      Lane::kRead,
-      [key = std::move(read.place.storage_key), result](Engine& engine) {
-        const Result<Lookup> found = engine.get(Family::kData, key, result->bytes);
-        if (!found.ok()) result->status = found.status();
-      },
-      [this, result] {
-        --reads_under_way_;
-        on_read(std::move(*result));
-        start_reads();
-      });
-}
-
-void Life::start_read(ReadSlice read) {
-  ++reads_under_way_;
-  auto result = std::make_shared<SliceRead>();
-  result->ticket = read.ticket;
-  run_off_loop(
-      Lane::kRead,
-      [step = std::move(read.step), result](Engine& engine) {
-        Result<ScanSlice> slice = scan_slice(engine, step);
-        if (slice.ok()) {
-          result->slice = std::move(*slice);
-        } else {
-          result->status = slice.status();
-        }
-      },
-      [this, result] {
-        --reads_under_way_;
-        on_read(std::move(*result));
-        start_reads();
-      });
-}
-
-void Life::on_read(RecordRead read) {
-  if (failed_) return;
-  MessageOutbox outbox;
-  replica_.on(std::move(read), environment_.clock.now(), environment_.clock.wall_now(), outbox);
-  perform(outbox);
-}
-
-void Life::on_read(SliceRead read) {
-  if (failed_) return;
-  MessageOutbox outbox;
-  replica_.on(std::move(read), outbox);
-  perform(outbox);
 }
 
 void Life::on_turn_end() {
@@ -297,18 +236,22 @@ void Life::on_committed(const Commit& commit, Status status) {
   }
   run_ready();
   MessageOutbox outbox;
-  replica_.on_committed(commit.number, environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  replica_.on_committed(commit.number, now, wall_now, outbox);
+  convergence_.on_committed(commit.number, {now, wall_now}, outbox);
   perform(outbox);
 }
 
 void Life::refuse_puts(const std::string& reason) {
   coordinator_.refuse_puts(reason);
   replica_.refuse_puts(reason);
+  convergence_.refuse_puts(reason);
 }
 
 void Life::take_puts() {
   coordinator_.take_puts();
   replica_.take_puts();
+  convergence_.take_puts();
 }
 
 void Life::forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to) {
@@ -321,7 +264,10 @@ void Life::adopt_ring(RingDescription description, std::function<void()> on_disk
   auto ring = std::make_unique<Ring>(std::move(description), settings_.token);
   MessageOutbox outbox;
   outbox.record({std::string(kRingKey), ring->encoded()});
-  coordinator_.set_ring(*ring, environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  replica_.set_ring(*ring);
+  coordinator_.set_ring(*ring, now, wall_now, outbox);
+  convergence_.set_ring(*ring, {now, wall_now}, outbox);
   ring_ = std::move(ring);
   environment_.log.info("node", cat("epoch ", ring_->epoch(), ", ring ", ring_->digest()));
   perform(outbox);
@@ -331,13 +277,22 @@ void Life::adopt_ring(RingDescription description, std::function<void()> on_disk
 void Life::answer_all(const Status& why) {
   MessageOutbox outbox;
   coordinator_.fail_all(why, environment_.clock.now(), outbox);
+  convergence_.fail_all(why, outbox);
+  perform(outbox);
+}
+
+void Life::answer(const Requester& requester, ClientReply reply) {
+  MessageOutbox outbox;
+  convergence_.answer(requester, std::move(reply), outbox);
   perform(outbox);
 }
 
 void Life::set_view(const ClusterView& view) {
   if (failed_) return;
   MessageOutbox outbox;
-  coordinator_.set_view(view, environment_.clock.now(), environment_.clock.wall_now(), outbox);
+  const auto [now, wall_now] = moment();
+  coordinator_.set_view(view, now, wall_now, outbox);
+  convergence_.set_view(view, {now, wall_now}, outbox);
   perform(outbox);
 }
 
@@ -345,14 +300,44 @@ void Life::on_link_restored(NodeId node) {
   if (failed_) return;
   MessageOutbox outbox;
   coordinator_.on_link_restored(node, outbox);
+  convergence_.on_link_restored(node, moment(), outbox);
   perform(outbox);
 }
 
+void Life::on_boot(NodeId node) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  convergence_.on_boot(node, moment(), outbox);
+  perform(outbox);
+}
+
+void Life::set_boots(BootClosing::Boots boots) {
+  if (failed_) return;
+  MessageOutbox outbox;
+  convergence_.set_boots(std::move(boots), moment(), outbox);
+  perform(outbox);
+}
+
+void Life::set_clock(int64_t correction_micros, bool heard_majority) {
+  if ((correction_micros != 0) != (clock_correction_micros_ != 0)) {
+    environment_.log.warning(
+        "node", correction_micros == 0
+                    ? std::string("this machine's clock agrees with the other members' again")
+                    : cat("this machine's clock is off by ", -correction_micros / 1'000'000,
+                          " s from the other members': the cluster's time is used; correct the clock"));
+  }
+  clock_correction_micros_ = correction_micros;
+  convergence_.set_time_trusted(heard_majority);
+}
+
+void Life::lose_all() { wholeness_.lose_all(); }
+
 void Life::on_tick(Time now) {
   MessageOutbox outbox;
-  coordinator_.tick(now, environment_.clock.wall_now(), outbox);
+  coordinator_.tick(now, moment().wall_now, outbox);
+  if (converging_) convergence_.tick(moment(), outbox);
   perform(outbox);
-  if (!reads_waiting_.empty() && now >= reads_waiting_.front().deadline) start_reads();
+  reads_.tick(now);
 }
 
 void Life::flush(std::function<void(Status)> done) {
@@ -375,9 +360,10 @@ void Life::measure_disk(std::function<void(DiskSpace)> done) {
 void Life::fail_all(const Status& why) {
   failed_ = true;
   waiting_.clear();
-  reads_waiting_.clear();
+  reads_.clear();
   MessageOutbox outbox;
   coordinator_.fail_all(why, environment_.clock.now(), outbox);
+  convergence_.fail_all(why, outbox);
   for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
     if (const auto* answer = std::get_if<ClientAnswer>(&envelope.message)) {
       callbacks_.answer(answer->requester, answer->reply);

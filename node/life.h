@@ -13,9 +13,11 @@
 #include <variant>
 
 #include "base/cluster_view.h"
+#include "node/disk_reads.h"
 #include "node/environment.h"
 #include "node/peer_message.h"
 #include "node/store_opener.h"
+#include "replication/convergence.h"
 #include "replication/coordinator.h"
 #include "replication/replica.h"
 #include "replication/ring.h"
@@ -28,14 +30,20 @@ class Life {
   struct Settings {
     Durability durability = Durability::kSynced;
     uint64_t cache_bytes = 0;
+    Duration round_interval = std::chrono::seconds(10);    // zero: only when asked to
+    uint64_t hint_budget_bytes = uint64_t{256} << 20;      // zero: no hints
+    Duration scrub_interval = std::chrono::hours(7 * 24);  // zero: only when asked to
     TokenFunction token = &token_of;
   };
   // What a life tells its node.
   struct Callbacks {
     std::function<void(const Requester&, const ClientReply&)> answer;
-    std::function<void(NodeId, PeerMessage)> send;                  // to another node
-    std::function<void(GossipMessage)> gossip;                      // to this one
-    std::function<Statistics(const ClientStatistics&)> statistics;  // for another node
+    std::function<void(NodeId, PeerMessage)> send;  // to another node
+    std::function<void(GossipMessage)> gossip;      // to this one
+    // What only the node itself can answer, for another one.
+    std::function<void(const Requester&, ClientRequest)> serve;
+    // A file of the store is damaged; true: this life ends, so that it can be set aside.
+    std::function<bool(const Status&)> damaged;
     std::function<void(Status)>
         failed;  // the disk refused a write: nothing more is acknowledged in this life
   };
@@ -48,11 +56,23 @@ class Life {
 
   // Requests that need the cores of this life.
   template <class Request>
-  void on_request(const Coordinator::Arrival& arrival, Request request) {
+  void on_request(const Arrival& arrival, Request request) {
     MessageOutbox outbox;
-    coordinator_.on(arrival, std::move(request), outbox);
+    if constexpr (kOfConvergence<Request>) {
+      convergence_.on(arrival, request, outbox);
+    } else {
+      coordinator_.on(arrival, std::move(request), outbox);
+    }
     perform(outbox);
   }
+  template <class Request>
+  static constexpr bool kOfConvergence =
+      std::is_same_v<Request, ClientHints> || std::is_same_v<Request, ClientLag> ||
+      std::is_same_v<Request, ClientRepair> || std::is_same_v<Request, ClientPurge> ||
+      std::is_same_v<Request, ClientScrub>;
+
+  // To who asked for it, by whatever way it came.
+  void answer(const Requester& requester, ClientReply reply);
 
   // While the disk is nearly full puts are refused with this reason; deletes are taken.
   void refuse_puts(const std::string& reason);
@@ -74,6 +94,13 @@ class Life {
   void adopt_ring(RingDescription ring, std::function<void()> on_disk);
   void set_view(const ClusterView& view);
   void on_link_restored(NodeId node);
+  // Another life of that node.
+  void on_boot(NodeId node);
+  // What gossip has found out about the members' lives, and about the time.
+  void set_boots(BootClosing::Boots boots);
+  void set_clock(int64_t correction_micros, bool heard_majority);
+  // This directory is an older copy of itself: it isn't whole anywhere until it has caught up.
+  void lose_all();
 
   void on_tick(Time now);
   void on_turn_end();  // hands the open batch over, if none is under way
@@ -81,6 +108,9 @@ class Life {
   // Nothing is under way any more and all that was staged is on disk.
   bool idle() const { return coordinator_.under_way() == 0 && !commit_under_way_ && !store_.has_staged(); }
   bool off_loop() const { return off_loop_ > 0; }  // something still uses the engine
+
+  // Nothing in the background begins any more. For a clean end.
+  void stop_converging() { converging_ = false; }
 
   // Answers everything under way, and goes on.
   void answer_all(const Status& why);
@@ -102,11 +132,17 @@ class Life {
   // The engine goes off the loop to be closed. Only when !off_loop(); the life is over.
   std::unique_ptr<Engine> release_engine() { return std::move(engine_); }
 
+  // Now; the wall's clock is the cluster's where this machine's is wrong.
+  Moment moment() const;
+
   const Ring& ring() const { return *ring_; }
   Boot boot() const { return store_.actor().boot; }
   const RecordStore& store() const { return store_; }
   Engine& engine() { return *engine_; }
   Coordinator& coordinator() { return coordinator_; }
+  const Convergence& convergence() const { return convergence_; }
+  const HintStore& hints() const { return hints_; }
+  const Wholeness& wholeness() const { return wholeness_; }
   uint64_t commits() const { return commits_; }
 
  private:
@@ -125,29 +161,34 @@ class Life {
   void dispatch(Outgoing outgoing);
   void handle(Message message);
   void run_ready();
+
   // `from`: the node that sent it; this one for what stays here.
   void on_message(NodeId from, StampPut put, MessageOutbox& outbox);
   void on_message(NodeId from, PutStamped stamped, MessageOutbox& outbox);
-  void on_message(NodeId from, StampPutAck ack, MessageOutbox& outbox);
+  void on_message(NodeId from, const StampPutAck& ack, MessageOutbox& outbox);
   void on_message(NodeId from, ReplicaPut put, MessageOutbox& outbox);
-  void on_message(NodeId from, ReplicaPutAck ack, MessageOutbox& outbox);
+  void on_message(NodeId from, const ReplicaPutAck& ack, MessageOutbox& outbox);
   void on_message(NodeId from, ReplicaGet get, MessageOutbox& outbox);
   void on_message(NodeId from, ReplicaGetReply reply, MessageOutbox& outbox);
   void on_message(NodeId from, ReplicaScan scan, MessageOutbox& outbox);
   void on_message(NodeId from, ReplicaScanReply reply, MessageOutbox& outbox);
+  void on_message(NodeId from, EraseRecord erase, MessageOutbox& outbox);
   void on_message(NodeId from, ForwardedRequest request, MessageOutbox& outbox);
   void on_message(NodeId from, ForwardedReply reply, MessageOutbox& outbox);
-  void on_message(NodeId from, ReadRecord read, MessageOutbox& outbox);
-  void on_message(NodeId from, ReadSlice read, MessageOutbox& outbox);
   void on_message(NodeId from, const ClientAnswer& answer, MessageOutbox& outbox);
-  void wait_to_read(Time deadline, std::variant<ReadRecord, ReadSlice> read);
-  void start_reads();
-  void start_read(ReadRecord read);
-  void start_read(ReadSlice read);
-  void pass_over(const ReadRecord& read);
-  void pass_over(const ReadSlice& read);
-  void on_read(RecordRead read);
-  void on_read(SliceRead read);
+  template <class Body>
+  void on_message(NodeId from, Body body, MessageOutbox& outbox);  // of converging, and reads
+  // Reads of the disk (life_reads.cc).
+  void read(ReadRecord read);
+  void read(ReadSlice read);
+  void read(ReadRange read);
+  void read(ReadHint read);
+  void read(ReadHints read);
+  void read(ReadTransient read);
+  template <class Answer, class Work>
+  void read_in_background(uint64_t ticket, Work work);
+  template <class Answer>
+  void on_read(Answer read);
   // `then` runs on the loop afterwards, unless this life is gone by then.
   void run_off_loop(Lane lane, std::function<void(Engine&)> work, std::function<void()> then);
   void on_committed(const Commit& commit, Status status);
@@ -159,20 +200,20 @@ class Life {
 
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Ring> ring_;
+  Wholeness wholeness_;
   RecordStore store_;
+  HintStore hints_;
   Replica replica_;
   Coordinator coordinator_;
+  Convergence convergence_;
+  bool converging_ = true;
+  int64_t clock_correction_micros_ = 0;
 
   std::deque<Outgoing> ready_;  // to be dispatched in this turn
   bool running_ = false;
   std::deque<Waiting> waiting_;  // for their batch, in order
   bool commit_under_way_ = false;
-  struct WaitingRead {
-    Time deadline;
-    std::variant<ReadRecord, ReadSlice> read;
-  };
-  std::deque<WaitingRead> reads_waiting_;
-  size_t reads_under_way_ = 0;
+  DiskReads reads_;
   size_t off_loop_ = 0;  // jobs that use the engine now
   bool failed_ = false;
   uint64_t commits_ = 0;

@@ -24,7 +24,13 @@ uint64_t disk_reserve_of(const Node::Settings& settings, uint64_t size_bytes) {
 }  // namespace
 
 Node::Node(Environment environment, Settings settings)
-    : environment_(std::move(environment)),
+    : clock_(environment.clock),
+      environment_{clock_,
+                   environment.transport,
+                   environment.executor,
+                   environment.random,
+                   environment.log,
+                   std::move(environment.open_engine)},
       settings_(std::move(settings)),
       identity_(settings_.identity),
       door_(
@@ -159,8 +165,8 @@ Status Node::enter_cluster(OpenedStore& opened) {
                 if (ended_.ok()) member_->send(to, message);
               },
           .gossip = [this](GossipMessage message) { member_->on_gossip(identity_.node, std::move(message)); },
-          .statistics =
-              [this](const ClientStatistics& request) { return statistics(request.reset_latencies); },
+          .serve = [this](const Requester& requester,
+                          ClientRequest request) { on_handed_over(requester, std::move(request)); },
           .failed = [this](const Status& why) { on_failed(why); }});
   Result<std::unique_ptr<ClusterMember>> entered =
       ClusterMember::make(environment_, std::move(member), *life_, links_,

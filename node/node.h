@@ -24,6 +24,7 @@
 #include "node/peer_door.h"
 #include "node/peer_faults.h"
 #include "node/peer_links.h"
+#include "node/skewed_clock.h"
 #include "node/store_opener.h"
 #include "storage/data_directory.h"
 
@@ -120,11 +121,19 @@ class Node final : public LoopHandler, private PeerReception {
   void serve(const Requester& requester, const ClientCreateBucket& request, Time deadline);
   void serve(const Requester& requester, const ClientChangeBucket& request, Time deadline);
   void serve(const Requester& requester, const ClientFault& request, Time deadline);
+  template <class Request>
+  void serve_converging(const Requester& requester, const Request& request, Time deadline);
+  template <class Request>
+  void hand_over(const Requester& requester, const Request& request, Time deadline);
+  void on_handed_over(const Requester& requester, ClientRequest request);
+  bool is_other(std::string_view name) const;
+  void apply(const ClientFault& fault, const Member* peer);
   void change_ring(const Requester& requester, RingEdit edit, Time deadline);
   Statistics statistics(bool reset_latencies);
   void answer(const Requester& requester, Status status, ClientReply::Body body = {});
   Coordinator::Arrival arrival(const Requester& requester, Time deadline) const;
 
+  SkewedClock clock_;
   Environment environment_;
   Settings settings_;
   Identity identity_;

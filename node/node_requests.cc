@@ -35,8 +35,8 @@ void Node::refuse_put(const Requester& requester, Status why) {
 }
 
 Coordinator::Arrival Node::arrival(const Requester& requester, Time deadline) const {
-  return {requester, deadline, environment_.clock.now(), environment_.clock.wall_now(),
-          life_->backlog_bytes()};
+  const auto [now, wall_now] = life_->moment();
+  return {requester, deadline, now, wall_now, life_->backlog_bytes()};
 }
 
 template <class Request>
@@ -46,6 +46,8 @@ void Node::route(const Requester& requester, Request request, Duration timeout) 
     take_put(requester, std::move(request), deadline);
   } else if constexpr (kOfCoordinator<Request>) {
     life_->on_request(arrival(requester, deadline), std::move(request));
+  } else if constexpr (Life::kOfConvergence<Request>) {
+    serve_converging(requester, request, deadline);
   } else {
     serve(requester, request, deadline);
   }
@@ -108,40 +110,85 @@ void Node::change_ring(const Requester& requester, RingEdit edit, Time deadline)
                        [this, requester](Status status) { answer(requester, std::move(status)); });
 }
 
-void Node::serve(const Requester& requester, const ClientFault& request, Time) {
+void Node::serve(const Requester& requester, const ClientFault& request, Time deadline) {
   if (!settings_.enable_faults) {
     return answer(requester, forbidden(cat(identity_.name,
                                            " takes no faults: start it with --enable-faults for tests")));
   }
-  if (request.kind == ClientFault::Kind::kHeal) {
-    faults_.heal();
-    environment_.log.warning("node", "faults are healed");
-    return answer(requester, {});
-  }
   const Member* peer = life_->ring().description().find_member(request.peer);
-  if (peer == nullptr || peer->node == identity_.node) {
+  if (request.kind != ClientFault::Kind::kHeal && peer == nullptr) {
+    return answer(requester, invalid_argument(cat(display_key(request.peer), " is no member of the ring")));
+  }
+  if (request.kind == ClientFault::Kind::kClock && peer->node != identity_.node) {
+    return life_->forward(arrival(requester, deadline), {.body = request, .timeout = {}}, peer->node);
+  }
+  if (request.kind != ClientFault::Kind::kHeal && request.kind != ClientFault::Kind::kClock &&
+      peer->node == identity_.node) {
     return answer(requester,
                   invalid_argument(cat(display_key(request.peer), " is no other member of the ring")));
   }
-  if (request.kind == ClientFault::Kind::kDrop) {
-    faults_.drop(peer->node);
-  } else {
-    faults_.delay(peer->node, std::chrono::milliseconds(request.delay_ms));
-  }
-  environment_.log.warning("node", cat("traffic with ", peer->name, " is ",
-                                       request.kind == ClientFault::Kind::kDrop ? "dropped" : "delayed"));
   answer(requester, {});
+  apply(request, peer);
+}
+
+void Node::apply(const ClientFault& fault, const Member* peer) {
+  const auto warn = [this](const std::string& what) { environment_.log.warning("node", what); };
+  switch (fault.kind) {
+    case ClientFault::Kind::kHeal:
+      faults_.heal();
+      return warn("faults are healed");
+    case ClientFault::Kind::kDrop:
+      faults_.drop(peer->node);
+      return warn(cat("traffic with ", peer->name, " is dropped"));
+    case ClientFault::Kind::kDelay:
+      faults_.delay(peer->node, std::chrono::milliseconds(fault.delay_ms));
+      return warn(cat("traffic with ", peer->name, " is delayed"));
+    case ClientFault::Kind::kClock:
+      clock_.skew(fault.offset_ms * 1000);
+      return warn(cat("the clock is put wrong by ", fault.offset_ms, " ms"));
+  }
 }
 
 void Node::serve(const Requester& requester, const ClientStatistics& request, Time deadline) {
-  if (request.node.empty() || request.node == identity_.name)
-    return answer(requester, {}, statistics(request.reset_latencies));
+  if (is_other(request.node)) return hand_over(requester, request, deadline);
+  answer(requester, {}, statistics(request.reset_latencies));
+}
+
+template <class Request>
+void Node::serve_converging(const Requester& requester, const Request& request, Time deadline) {
+  if (is_other(request.node)) return hand_over(requester, request, deadline);
+  life_->on_request(arrival(requester, deadline), request);
+}
+
+bool Node::is_other(std::string_view name) const { return !name.empty() && name != identity_.name; }
+
+// To the member that it names.
+template <class Request>
+void Node::hand_over(const Requester& requester, const Request& request, Time deadline) {
   const Member* other = life_->ring().description().find_member(request.node);
   if (other == nullptr) {
     return answer(requester,
                   invalid_argument(cat("no member of the ring is named ", display_key(request.node))));
   }
   life_->forward(arrival(requester, deadline), {.body = request, .timeout = {}}, other->node);
+}
+
+// Handed over by another node: what names this one, and nothing else.
+void Node::on_handed_over(const Requester& requester, ClientRequest request) {
+  const bool names_this_one = std::visit(
+      [this](const auto& body) {
+        if constexpr (requires { body.node; } &&
+                      !std::is_same_v<std::decay_t<decltype(body)>, ClientLocalGet>)
+          return body.node == identity_.name;
+        else if constexpr (std::is_same_v<std::decay_t<decltype(body)>, ClientFault>)
+          return body.kind == ClientFault::Kind::kClock && body.peer == identity_.name;
+        else
+          return false;
+      },
+      request.body);
+  if (!names_this_one)
+    return answer(requester, invalid_argument("such a request isn't handed on to another node"));
+  on_request(requester, std::move(request));
 }
 
 Statistics Node::statistics(bool reset_latencies) {
@@ -172,6 +219,11 @@ Statistics Node::statistics(bool reset_latencies) {
   set("clients.connections_total", door_.statistics().connections_total);
   set("clients.refused_frames", door_.statistics().refused_frames);
   set("clients.dropped_slow_readers", door_.statistics().dropped_slow_readers);
+  set("hints.count", life_->hints().total().hints);
+  set("hints.bytes", life_->hints().total().bytes);
+  set("hints.damaged", life_->hints().damaged());
+  set("partitions.incomplete", life_->wholeness().incomplete());
+  life_->convergence().add_to(statistics, environment_.clock.now(), environment_.clock.wall_now());
   for (const auto& [name, value] : life_->engine().statistics()) set("engine." + name, value);
   if (reset_latencies) requests.reset_latencies();
   return statistics;
@@ -183,6 +235,7 @@ void Node::answer(const Requester& requester, Status status, ClientReply::Body b
   reply.body = std::move(body);
   reply.epoch = epoch();
   if (life_ != nullptr) reply.boot = life_->boot();
+  if (requester.forwarded_by && life_ != nullptr) return life_->answer(requester, std::move(reply));
   door_.answer(requester, reply);
 }
 

@@ -62,13 +62,14 @@ class Convergence {
   void tick(Moment moment, MessageOutbox& outbox);
   void fail_all(const Status& why, MessageOutbox& outbox);
 
-  // What of a tombstone's context the partition's floor doesn't cover.
+  void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const {
+    environment_.answer(requester, std::move(reply), outbox);
+  }
+
   const ConvergenceStatistics& statistics() const { return environment_.statistics; }
-  void add_to(Statistics& statistics, Time now) const;
+  void add_to(Statistics& statistics, Time now, WallMicros wall_now) const;
   uint64_t lag_ms(Time now) const { return rounds_.lag_ms(now); }
   uint64_t boots_without_hints() const { return closing_.boots_without_hints(); }
-  // Nothing is under way that a clean end should wait for.
-  bool idle() const;
 
  private:
   ConvergenceEnvironment environment_;

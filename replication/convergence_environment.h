@@ -60,6 +60,9 @@ struct ConvergenceEnvironment {
 
   RequestNumber next_number() { return numbers.next() | kBackground; }
 
+  // To the door that it came through, or to the node that has forwarded it.
+  void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;
+
   const ConvergenceSettings settings;
   RingView view;
   RecordStore& store;
