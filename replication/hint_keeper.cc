@@ -97,11 +97,6 @@ void HintKeeper::take(Change change, Time now, MessageOutbox& outbox) {
   made.changes.push_back(std::move(change));
 }
 
-Result<std::optional<std::string>> HintKeeper::newest(const Change& change) const {
-  if (!environment_.hints.counts().contains(intended_of(change))) return std::optional<std::string>("");
-  return environment_.hints.newest(intended_of(change), storage_key_of(change));
-}
-
 // `read` is what the disk has, as of after all that was staged before the latch was made.
 HintKeeper::Step HintKeeper::try_change(Change& change, const std::string* read, Time now,
                                         MessageOutbox& outbox) {
@@ -111,7 +106,8 @@ HintKeeper::Step HintKeeper::try_change(Change& change, const std::string* read,
            outbox);
     return Step::kDone;
   }
-  Result<std::optional<std::string>> held = newest(change);
+  Result<std::optional<std::string>> held =
+      environment_.hints.newest(intended_of(change), storage_key_of(change));
   if (held.ok() && !held->has_value()) {
     if (read == nullptr) return Step::kWaits;
     *held = *read;

@@ -54,8 +54,6 @@ class HintKeeper {
 
   Status check(const HintPut& put, Time now) const;
   Status check_room(size_t bytes) const;
-  // As of now, as far as memory knows it.
-  Result<std::optional<std::string>> newest(const Change& change) const;
   void take(Change change, Time now, MessageOutbox& outbox);
   Step try_change(Change& change, const std::string* read, Time now, MessageOutbox& outbox);
   void run(const std::string& hint_key, const std::string* read, Time now, MessageOutbox& outbox);
