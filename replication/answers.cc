@@ -134,7 +134,8 @@ ClientReply retried_put(const GetRequest& get, const RingView& view, bool confir
 
 }  // namespace
 
-PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced) {
+PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced,
+                   const std::vector<PutCopies::Hint>& hints) {
   PutReceipt receipt;
   receipt.epoch = view.ring().epoch();
   for (const NodeId node : acknowledged_by) {
@@ -142,6 +143,11 @@ PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged
         {.node = view.name_of(node),
          .kind = synced ? Acknowledgement::Kind::kSynced : Acknowledgement::Kind::kBuffered,
          .hint_for = {}});
+  }
+  for (const PutCopies::Hint& hint : hints) {
+    receipt.acks.push_back({.node = view.name_of(hint.keeper),
+                            .kind = Acknowledgement::Kind::kHint,
+                            .hint_for = view.name_of(hint.intended)});
   }
   return receipt;
 }

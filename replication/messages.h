@@ -94,7 +94,7 @@ struct ReplicaPutAck {
 // To a stand-in, or the own node: keep this record for an owner that can't take it now. Answered like a
 // ReplicaPut, with `hint_for`. Refused where the budget or the disk is full: it isn't kept then.
 struct HintPut {
-  RequestNumber request = 0;
+  RequestNumber request = 0;  // 0: nobody counts the acknowledgement
   NodeId intended;
   Place place;  // never sent: computed by the node that it comes to
   std::string bucket;
@@ -108,11 +108,15 @@ struct HintPut {
 // To who may keep a hint: the intended node has acknowledged a record with this context after all. What it
 // covers needn't be delivered.
 struct HintCovered {
+  // Why: never sent, other nodes' are of writes that the intended node has acknowledged to them.
+  enum class Reason : uint8_t { kAcknowledged, kDelivered, kRedirected };
+
   NodeId intended;
   Place place;  // never sent
   std::string bucket;
   std::string key;
   CausalContext context;
+  Reason reason = Reason::kAcknowledged;
 };
 
 struct ReplicaGet {
