@@ -311,6 +311,7 @@ Result<Lookup> MemoryEngine::get_cached(Family family, std::string_view key, std
   const std::lock_guard lock(disk_.mutex_);
   const double share = disk_.blocking_share_;
   if (share > 0 && disk_.blocking_random_.unit() < share) return Lookup::kWouldBlock;
+  if (!disk_.check_key(family, key).ok()) return Lookup::kWouldBlock;  // nobody could have read it before
   return look_up(family, key, value);
 }
 
