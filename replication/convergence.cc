@@ -132,7 +132,7 @@ void Convergence::on(TransientRead read, Moment moment, MessageOutbox& outbox) {
 void Convergence::on_committed(BatchNumber batch, Moment moment, MessageOutbox& outbox) {
   environment_.hints.committed(batch);
   source_.on_committed(batch, outbox);
-  rounds_.on_committed(batch, moment, outbox);
+  rounds_.on_committed(batch, outbox);
   scrubber_.on_committed(batch, moment, outbox);
 }
 
