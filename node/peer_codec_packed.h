@@ -1,5 +1,5 @@
-// What many messages have in long lists, packed: versions vectors, contexts, dots, actors. Little-endian; numbers
-// without a size are varints. Readers bound what they read by the bytes that are there.
+// What many messages have in long lists, packed: versions vectors, contexts, dots, actors. Little-endian;
+// numbers without a size are varints. Readers bound what they read by the bytes that are there.
 //
 //   actor    u64 node, u64 boot           vector   entries | each: actor, counter
 //   dots     n | each: actor, counter     context  vector | u64 highest time
