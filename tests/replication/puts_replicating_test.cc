@@ -309,9 +309,14 @@ TEST(LingeringPuts, GoToOwnersThatANewRingHasAdded) {
   const Ring& next = cluster.next_ring([&](RingDescription& ring) {  // n4 instead of n3
     for (uint16_t& owner : ring.owners) owner = owner == 2 ? 3 : owner;
   });
+  size_t copies = 0;
+  cluster.observe = [&](const Letter& letter) {
+    copies += std::holds_alternative<ReplicaPut>(letter.message) ? 1 : 0;
+  };
   for (const uint64_t node : {2, 3, 4, 1}) cluster.adopt(node, next);
   cluster.run();
   EXPECT_EQ(cluster.values(4, key), Values{"v"});
+  EXPECT_EQ(copies, 1U) << "who holds it isn't sent it again";
   EXPECT_EQ(cluster.node(1).coordinator->statistics().lingering(), 0U);
   // It is answered, and stays so.
   const uint64_t retry =
