@@ -431,7 +431,6 @@ TEST(RocksdbSetAside, ALossIsNeverForgottenByAKilledStart) {
   }
   EXPECT_TRUE(lived);
   EXPECT_GT(told_plainly, 5);
-  std::cerr << told_plainly << "\n";
 }
 
 }  // namespace
