@@ -17,6 +17,7 @@ class HashedBatch final : public Batch {
   }
   void erase(Family family, std::string_view key) override {
     hash_ = hash_bytes(~hash_ + static_cast<uint64_t>(family), key);
+    if (family == Family::kData) erased_.emplace_back(key);
     batch_->erase(family, key);
   }
   size_t bytes() const override { return batch_->bytes(); }
@@ -24,10 +25,12 @@ class HashedBatch final : public Batch {
 
   Batch& inner() { return *batch_; }
   uint64_t take_hash() { return std::exchange(hash_, 0); }
+  std::vector<std::string> take_erased() { return std::exchange(erased_, {}); }  // keys of records
 
  private:
   const std::unique_ptr<Batch> batch_;
   uint64_t hash_ = 0;
+  std::vector<std::string> erased_;
 };
 
 }  // namespace
@@ -40,10 +43,19 @@ Status SimulatedEngine::write(Batch& batch, bool sync) {
   auto& hashed = static_cast<HashedBatch&>(batch);
   const size_t bytes = hashed.bytes();
   const uint64_t hash = hashed.take_hash();
+  tell_erased(hashed.take_erased());
   Status status = sync ? write_and_sync(hashed.inner()) : engine_.write(hashed.inner(), false);
   world_.trace.add(world_.events.now(), machine_.node,
                    !status.ok() ? "fails to write" : (sync ? "writes and syncs" : "writes"), hash, bytes);
   return status;
+}
+
+void SimulatedEngine::tell_erased(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    std::string before;
+    const Result<Lookup> found = engine_.get(Family::kData, key, before);
+    if (found.ok() && *found == Lookup::kFound) machine_.on_erase(key, before);
+  }
 }
 
 bool SimulatedEngine::plan_failure() {

@@ -3,8 +3,11 @@
 // it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "storage/memory_engine.h"
 #include "tools/simulation/simulated_executor.h"
@@ -27,6 +30,8 @@ class SimulatedEngine final : public Engine {
     MemoryDisk& disk;
     PlannedSyncFault& sync_fault;
     SimulatedExecutor& executor;
+    // A record is being erased: its storage key and its bytes up to now.
+    std::function<void(std::string_view, std::string_view)> on_erase;
   };
 
   SimulatedEngine(World& world, Machine machine)
@@ -53,6 +58,7 @@ class SimulatedEngine final : public Engine {
   // The next sync fails, which MemoryDisk does, if it is the planned one.
   bool plan_failure();
   Status write_and_sync(Batch& batch);
+  void tell_erased(const std::vector<std::string>& keys);
 
   World& world_;
   const Machine machine_;
