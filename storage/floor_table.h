@@ -15,11 +15,13 @@
 // floor_table.cc): one record a partition, and one an actor for what a whole pair has found equal at once, so
 // that a round between equal nodes writes one small record and not thousands.
 //
-// A value with its changes; writes nothing itself. Loop thread.
+// Loop thread.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <map>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "base/token.h"
@@ -44,28 +46,42 @@ class FloorTable {
   bool is_closed(const Actor& actor) const;
   uint64_t closed_digest() const;  // equal sets have equal ones
 
-  // Each puts what must be on disk into `batch`, which holds the data that it speaks of, or follows it.
-  void raise(Partition partition, const VersionVector& floor, const CausalContext& erased, Batch& batch);
+  // Each tells true where it told something new; what is on disk follows with put_changes().
+  bool raise(Partition partition, const VersionVector& floor, const CausalContext& erased);
   // The same floor for many partitions (in order) at once; one small record for each actor.
-  void raise(const std::vector<Partition>& partitions, const VersionVector& floor, Batch& batch);
-  void add_erased(Partition partition, const CausalContext& context, Batch& batch);
-  void close(const std::vector<Actor>& ended, Batch& batch);
+  bool raise(const std::vector<Partition>& partitions, const VersionVector& floor);
+  void add_erased(Partition partition, const CausalContext& context);
+  bool close(const std::vector<Actor>& ended);
   // Something of the partition may be lost: it claims nothing any more.
-  void reset(Partition partition, Batch& batch);
+  void reset(Partition partition);
+
+  bool has_changes() const { return !changed_.empty() || !changed_wide_.empty() || closed_changed_; }
+  // All changes since the last call, into the batch of the data that they speak of, or a later one.
+  void put_changes(Batch& batch);
 
  private:
   struct PartitionFloor {
-    VersionVector floor;
+    VersionVector floor;  // of what is on disk under 'f' and 'w' together
     CausalContext erased;
+
+    bool empty() const { return floor.empty() && erased.vector.empty(); }
   };
   struct WideFloor {
     uint64_t counter = 0;
     std::vector<bool> partitions;
   };
 
+  Status read(std::string_view key, std::string_view value);
+  void raise_wide(const std::vector<Partition>& partitions, const VersionVector::Entry& entry);
+  void forget_closed();
+
   std::vector<PartitionFloor> partitions_;
-  std::vector<std::pair<Actor, WideFloor>> wide_;  // as on disk, in order of actor
+  std::map<Actor, WideFloor> wide_;
   std::vector<Actor> closed_;
+
+  std::set<Partition> changed_;
+  std::set<Actor> changed_wide_;
+  bool closed_changed_ = false;
 };
 
 }  // namespace ringkv

@@ -192,6 +192,60 @@ Result<RecoveredLeaves> recover_leaves(Engine& engine, uint32_t partitions) {
   return recovery.take();
 }
 
+namespace {
+
+// The newest entry that can be read.
+JournalEnd newest_entry(Engine& engine) {
+  const auto cursor = seek_all(engine, kEntryPrefix);
+  for (; cursor->valid(); cursor->next()) {
+    const auto inverted = number_of<BatchNumber>(cursor->key());
+    ByteReader reader(cursor->value());
+    reader.varint();  // the oldest entry, on disk and needed
+    reader.varint();
+    JournalEnd end;
+    end.stamper.boot = Boot{reader.u64()};
+    end.stamper.counter = reader.varint();
+    end.stamper.highest_time = reader.varint();
+    if (!inverted || !reader.ok()) continue;
+    end.number = ~*inverted;
+    return end;
+  }
+  return {};
+}
+
+}  // namespace
+
+// One batch: a crash leaves the old leaves or the new ones. Pages are at most 10 KB each.
+Status rewrite_leaves(Engine& engine, const LeafTable& leaves) {
+  const JournalEnd end = newest_entry(engine);
+  const BatchNumber number = end.number + 1;
+  const std::unique_ptr<Batch> batch = engine.new_batch();
+  for (const char prefix : {kEntryPrefix, kPagePrefix}) {
+    const auto cursor = seek_all(engine, prefix);
+    for (; cursor->valid(); cursor->next()) batch->erase(Family::kDigests, cursor->key());
+    if (!cursor->status().ok()) return cursor->status();
+  }
+  std::string buffer;
+  ByteWriter writer(buffer);
+  for (Partition partition = 0; partition < leaves.partitions(); ++partition) {
+    const LeafPage* page = leaves.page(partition);
+    if (page == nullptr) continue;
+    buffer.clear();
+    writer.varint(number);
+    for (const Leaf& leaf : *page) write_leaf(writer, leaf);
+    batch->put(Family::kDigests, page_key(partition), buffer);
+  }
+  buffer.clear();
+  writer.varint(number);
+  writer.varint(number);
+  writer.u64(end.stamper.boot.value);
+  writer.varint(end.stamper.counter);
+  writer.varint(end.stamper.highest_time);
+  writer.varint(0);
+  batch->put(Family::kDigests, entry_key(number), buffer);
+  return engine.write(*batch, true);
+}
+
 LeafJournal::LeafJournal(LeafTable& leaves, const JournalEnd& end,
                          const std::vector<WaitingPartition>& waiting)
     : leaves_(leaves),

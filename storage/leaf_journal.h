@@ -65,6 +65,10 @@ struct RecoveredLeaves {
 // needed is missing.
 Result<RecoveredLeaves> recover_leaves(Engine& engine, uint32_t partitions);
 
+// Puts these leaves in the place of all that is on disk; the newest batch stays the newest, if its entry can
+// be read. May be repeated after a crash. Blocks.
+Status rewrite_leaves(Engine& engine, const LeafTable& leaves);
+
 // Loop thread. A batch that was finished must be committed before the next one is, or the store reopened: its
 // number is taken.
 class LeafJournal {

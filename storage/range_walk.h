@@ -62,4 +62,7 @@ struct TransientSlice {
 };
 Result<TransientSlice> transient_slice(Engine& engine, const TransientStep& step);
 
+// Of the index, in Family::kDigests: 't', then the storage key; its value is empty.
+std::string transient_key(std::string_view storage_key);
+
 }  // namespace ringkv

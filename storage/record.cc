@@ -27,6 +27,12 @@ bool is_live(const Version& version, uint64_t now_ms) {
   return version.expires_at_ms == 0 || version.expires_at_ms > now_ms;
 }
 
+bool is_transient(const std::vector<Version>& versions) {
+  return std::all_of(versions.begin(), versions.end(), [](const Version& version) {
+    return version.kind == VersionKind::kTombstone || version.expires_at_ms != 0;
+  });
+}
+
 bool Record::has_live_value(uint64_t now_ms) const {
   return std::any_of(versions.begin(), versions.end(),
                      [now_ms](const Version& version) { return is_live(version, now_ms); });

@@ -64,6 +64,9 @@ struct Record {
   friend bool operator==(const Record&, const Record&) = default;
 };
 
+// Every version is a tombstone or a value that will expire, or there is none: the record may go some day.
+bool is_transient(const std::vector<Version>& versions);
+
 // True for a value whose time has not run out.
 bool is_live(const Version& version, uint64_t now_ms);
 

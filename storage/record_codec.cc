@@ -226,7 +226,7 @@ bool within_limits(const Record& record) {
 }
 
 RecordHead head_of(const Record& record, const Hash128& hash, uint64_t content_bytes) {
-  RecordHead head{record.context, {}, hash, content_bytes};
+  RecordHead head{record.context, {}, hash, content_bytes, is_transient(record.versions)};
   head.dots.reserve(record.versions.size());
   for (const Version& version : record.versions) head.dots.push_back(version.dot);
   return head;
@@ -269,6 +269,7 @@ Result<RecordOutline> decode_record_outline(std::string_view bytes) {
     outline.versions.push_back(std::move(attributes.version));
   }
   if (!reader.finished()) return malformed(bytes);
+  outline.head.transient = is_transient(outline.versions);
   return outline;
 }
 
@@ -276,6 +277,11 @@ Result<RecordHead> decode_record_head(std::string_view bytes) {
   ByteReader reader(bytes);
   if (Status format = read_format(reader); !format.ok()) return format;
   RecordHead head = read_head(reader);
+  head.transient = true;
+  for (size_t i = 0; i < head.dots.size() && head.transient; ++i) {
+    const Version version = read_attributes(head.dots[i], head.context.highest_time, reader).version;
+    head.transient = version.kind == VersionKind::kTombstone || version.expires_at_ms != 0;
+  }
   if (!reader.ok()) return malformed(bytes);
   return head;
 }

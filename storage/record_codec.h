@@ -37,7 +37,10 @@ struct RecordHead {
 
   bool absent() const { return dots.empty() && context.vector.empty(); }
 
-  friend bool operator==(const RecordHead&, const RecordHead&) = default;
+  friend bool operator==(const RecordHead& a, const RecordHead& b) {
+    return a.context == b.context && a.dots == b.dots && a.hash == b.hash &&
+           a.content_bytes == b.content_bytes;
+  }
 };
 
 // All of a record but the bytes of its values; that they are there in whole has been checked.

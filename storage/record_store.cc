@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/range_walk.h"
 
 namespace ringkv {
 namespace {
@@ -20,6 +21,7 @@ RecordStore::RecordStore(Engine& engine, RecoveredStore recovered, const Setting
       actor_(recovered.actor),
       past_boots_(std::move(recovered.past_boots)),
       highest_time_(std::max(past_boots_.highest_time, recovered.leaves.end.stamper.highest_time)),
+      floors_(std::move(recovered.floors)),
       leaves_(std::move(recovered.leaves.leaves)),
       journal_(leaves_, recovered.leaves.end, recovered.leaves.waiting),
       cache_(settings.cache_bytes),
@@ -62,12 +64,44 @@ BatchNumber RecordStore::being_written(const Place& place) const {
   return written ? under_way_ : 0;
 }
 
-Floor RecordStore::floor(Partition) const {
+Floor RecordStore::own_lives() const {
   Floor floor = past_boots_;
   floor.vector.raise(actor_, counter_);
   floor.highest_time = highest_time_;
   return floor;
 }
+
+Floor RecordStore::floor(Partition partition) const {
+  Floor floor = own_lives();
+  floor.vector.join(floors_.floor(partition));
+  return floor;
+}
+
+bool RecordStore::floor_covers(Partition partition, const Dot& dot) const {
+  if (dot.actor == actor_) return dot.counter <= counter_;
+  return floors_.covers(partition, dot) || past_boots_.covers(dot);
+}
+
+// Nobody else can know more of this life than it does itself.
+void RecordStore::raise_floor(Partition partition, const Floor& floor, const CausalContext& erased) {
+  highest_time_ = std::max({highest_time_, floor.highest_time, erased.highest_time});
+  VersionVector others = floor.vector;
+  others.erase_if([this](const VersionVector::Entry& entry) { return entry.actor == actor_; });
+  floors_.raise(partition, others, erased);
+}
+
+void RecordStore::raise_floors(const std::vector<Partition>& partitions, const Floor& floor) {
+  highest_time_ = std::max(highest_time_, floor.highest_time);
+  VersionVector others = floor.vector;
+  others.erase_if([this](const VersionVector::Entry& entry) { return entry.actor == actor_; });
+  floors_.raise(partitions, others);
+}
+
+void RecordStore::close_lives(const std::vector<Actor>& ended) { floors_.close(ended); }
+
+void RecordStore::reset_floor(Partition partition) { floors_.reset(partition); }
+
+BatchNumber RecordStore::last_staged() const { return has_staged() ? open_batch() : under_way_; }
 
 void RecordStore::restore(CausalContext& context) const {
   if (context.stripped) fill(context, past_boots_);
@@ -96,12 +130,32 @@ void RecordStore::strip_for_disk(EncodedRecord& record) const {
 }
 
 void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHead& before) {
-  CHECK(!record.head.dots.empty());
+  CHECK(!record.head.absent());
   highest_time_ = std::max(highest_time_, record.head.context.highest_time);
   strip_for_disk(record);
   open_batch_->put(Family::kData, place.storage_key, *record.bytes);
+  if (record.head.transient) open_batch_->put(Family::kDigests, transient_key(place.storage_key), "");
   update_leaf(place, before, record.head);
+  pin(place, std::move(record.head));
+}
 
+void RecordStore::erase(const Place& place, const RecordHead& before, const CausalContext& context) {
+  CausalContext remembered = context;
+  for (const Dot& dot : before.dots) remembered.vector.raise(dot.actor, dot.counter);
+  remembered.stripped = false;
+  floors_.add_erased(place.partition, remembered);
+  highest_time_ = std::max(highest_time_, remembered.highest_time);
+  open_batch_->erase(Family::kData, place.storage_key);
+  forget_transient(place.storage_key);
+  update_leaf(place, before, {});
+  pin(place, {});
+}
+
+void RecordStore::forget_transient(std::string_view storage_key) {
+  open_batch_->erase(Family::kDigests, transient_key(storage_key));
+}
+
+void RecordStore::pin(const Place& place, RecordHead head) {
   const auto [pinned, is_new] = pinned_.try_emplace(place.identity);
   Pinned& pin = pinned->second;
   if (is_new || pin.batch != open_batch()) {
@@ -109,7 +163,7 @@ void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHe
     pin.earlier_batch = pin.batch;
     pin.batch = open_batch();
   }
-  pin.head = std::move(record.head);
+  pin.head = std::move(head);
 }
 
 void RecordStore::update_leaf(const Place& place, const RecordHead& before, const RecordHead& after) {
@@ -128,8 +182,21 @@ void RecordStore::stage(const MetaRecord& record) {
   open_sync_ = true;
 }
 
+void RecordStore::stage(Family family, std::string_view key, std::string_view value) {
+  open_batch_->put(family, key, value);
+}
+
+void RecordStore::stage_erasure(Family family, std::string_view key) { open_batch_->erase(family, key); }
+
+void RecordStore::correct_leaf(LeafId id, const Leaf& leaf) {
+  leaves_.set(id, leaf);
+  journal_.touch(id);
+  require_sync();
+}
+
 Commit RecordStore::take() {
   CHECK(under_way_ == 0);
+  floors_.put_changes(*open_batch_);
   Commit commit;
   commit.number = under_way_ = open_batch();
   commit.sync = std::exchange(open_sync_, false);

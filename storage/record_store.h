@@ -128,7 +128,7 @@ class RecordStore {
   BatchNumber under_way() const { return under_way_; }
 
   BatchNumber open_batch() const { return journal_.next_number(); }
-  bool has_staged() const { return !open_batch_->empty() || open_sync_; }
+  bool has_staged() const { return !open_batch_->empty() || open_sync_ || floors_.has_changes(); }
   size_t staged_bytes() const { return open_batch_->bytes() + under_way_bytes_; }
 
   // Closes the open batch for writing elsewhere. One at a time, until committed().
@@ -145,6 +145,7 @@ class RecordStore {
   };
 
   void strip_for_disk(EncodedRecord& record) const;
+  void pin(const Place& place, RecordHead head);
   void update_leaf(const Place& place, const RecordHead& before, const RecordHead& after);
 
   Engine& engine_;

@@ -1,10 +1,14 @@
 #include "storage/recovery.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/text.h"
+#include "storage/range_walk.h"
+#include "storage/storage_key.h"
 
 namespace ringkv {
 namespace {
@@ -61,13 +65,12 @@ Result<OwnBoots> read_boots(Engine& engine) {
   return decode(bytes);
 }
 
-// The last life ends at what the journal proves; one that stamped nothing leaves no trace.
+// The last life ends at what the journal proves.
 void close_last_life(OwnBoots& boots, const JournalEnd& end) {
   if (boots.lives.empty()) return;
   auto& [boot, counter] = boots.lives.back();
   counter = end.stamper.boot == boot ? end.stamper.counter : 0;
   boots.highest_time = std::max(boots.highest_time, end.stamper.highest_time);
-  if (counter == 0) boots.lives.pop_back();
 }
 
 // The oldest lives are forgotten: what they stamped is replaced or stays as it is, and no record needs a
@@ -79,6 +82,31 @@ void forget_oldest(OwnBoots& boots) {
   boots.lives.erase(boots.lives.begin(), boots.lives.end() - kLivesKept);
 }
 
+// Changes of the digests, in batches that fit into memory.
+class BoundedBatches {
+ public:
+  explicit BoundedBatches(Engine& engine) : engine_(engine), batch_(engine.new_batch()) {}
+
+  Status put(std::string_view key, std::string_view value) {
+    batch_->put(Family::kDigests, key, value);
+    return write_if_full();
+  }
+  Status erase(std::string_view key) {
+    batch_->erase(Family::kDigests, key);
+    return write_if_full();
+  }
+  Status finish() { return engine_.write(*batch_, true); }
+
+ private:
+  Status write_if_full() {
+    constexpr size_t kBatchBytes = size_t{1} << 20;
+    return batch_->bytes() < kBatchBytes ? Status() : engine_.write(*batch_, false);
+  }
+
+  Engine& engine_;
+  const std::unique_ptr<Batch> batch_;
+};
+
 }  // namespace
 
 Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const Actor& actor) {
@@ -89,13 +117,54 @@ Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const 
   close_last_life(*boots, leaves->end);
   forget_oldest(*boots);
 
+  Result<FloorTable> floors = FloorTable::recover(engine, partitions);
+  if (!floors.ok()) return floors.status();
+
   Floor past;
   past.highest_time = boots->highest_time;
-  for (const auto& [boot, counter] : boots->lives) past.vector.raise({actor.node, boot}, counter);
+  std::vector<Boot> known;
+  for (const auto& [boot, counter] : boots->lives) {
+    past.vector.raise({actor.node, boot}, counter);
+    known.push_back(boot);
+  }
 
   boots->lives.emplace_back(actor.boot, 0);
   if (Status status = write_meta(engine, kBootsKey, encode(*boots)); !status.ok()) return status;
-  return RecoveredStore{std::move(*leaves), actor, std::move(past)};
+  return RecoveredStore{std::move(*leaves), actor, std::move(past), std::move(known), std::move(*floors)};
+}
+
+Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Partition>& lost) {
+  LeafTable leaves(partitions);
+  BoundedBatches batches(engine);
+  const std::unique_ptr<Cursor> index =
+      engine.seek(Family::kDigests, transient_key(""), std::string(1, transient_key("").front() + 1));
+  for (; index->valid(); index->next()) {
+    if (Status status = batches.erase(index->key()); !status.ok()) return status;
+  }
+  const std::unique_ptr<Cursor> cursor = engine.seek(Family::kData, "", "");
+  for (; cursor->valid(); cursor->next()) {
+    const std::optional<StorageKeyParts> parts = parse_storage_key(cursor->key());
+    const Result<RecordHead> head = decode_record_head(cursor->value());
+    if (!parts || !head.ok()) continue;  // whoever reads it says so
+    const LeafId id = leaf_of(parts->token, partitions);
+    Leaf leaf = leaves.at(id);
+    leaf.hash ^= head->hash;
+    leaf.keys += head->content_bytes > 0 ? 1 : 0;
+    leaf.bytes += head->content_bytes;
+    leaves.set(id, leaf);
+    if (!head->transient) continue;
+    if (Status status = batches.put(transient_key(cursor->key()), ""); !status.ok()) return status;
+  }
+  if (!cursor->status().ok()) return cursor->status();
+  if (Status status = batches.finish(); !status.ok()) return status;
+
+  Result<FloorTable> floors = FloorTable::recover(engine, partitions);
+  if (!floors.ok()) floors = FloorTable(partitions);  // then all partitions are among the lost ones
+  for (const Partition partition : lost) floors->reset(partition);
+  const std::unique_ptr<Batch> batch = engine.new_batch();
+  floors->put_changes(*batch);
+  if (Status status = engine.write(*batch, true); !status.ok()) return status;
+  return rewrite_leaves(engine, leaves);
 }
 
 Result<std::string> read_meta(Engine& engine, std::string_view key) {

@@ -15,7 +15,6 @@
 #include "base/ids.h"
 #include "storage/engine.h"
 #include "storage/floor_table.h"
-#include "storage/hint_store.h"
 #include "storage/leaf_journal.h"
 #include "storage/record.h"
 
@@ -27,11 +26,15 @@ struct RecoveredStore {
   Floor past_boots;               // this node's earlier lives that stamped something, at their last counters
   std::vector<Boot> known_boots;  // all earlier lives that this directory remembers, latest last
   FloorTable floors;
-  RecoveredHints hints;
 };
 
 // Blocks: reads pages and journal, no data. The engine must not be written by anybody else.
 Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const Actor& actor);
+
+// After damaged files were set aside: what is derived from the records is made anew from those that are left
+// (leaves, the index of transient ones), and `lost` partitions claim nothing any more. May be repeated after
+// a crash. Blocks; reads all data.
+Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Partition>& lost);
 
 // What else a node keeps of itself beside its records, by name; "" when there is none. write_meta syncs.
 inline constexpr std::string_view kRingKey = "ring";              // the newest ring description

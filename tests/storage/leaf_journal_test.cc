@@ -120,7 +120,7 @@ class JournalTrial {
     std::set<LeafId> touched;
     for (uint64_t touches = random_.below(load_.touches_max + 1); touches > 0; --touches) {
       const auto id = static_cast<LeafId>(random_.below(load_.partitions * kLeavesPerPartition));
-      leaves.at(id) = random_leaf(random_);
+      leaves.set(id, random_leaf(random_));
       journal.touch(id);
       touched.insert(id);
       model.touch(id, leaves.at(id), number);
@@ -194,7 +194,7 @@ class LeafJournalRecords : public testing::Test {
   void commit(int count, const std::map<LeafId, Leaf>& touched) {
     for (; count > 0; --count) {
       for (const auto& [id, leaf] : touched) {
-        leaves_.at(id) = leaf;
+        leaves_.set(id, leaf);
         journal_.touch(id);
         journal_.touch(id);
       }

@@ -27,7 +27,7 @@ TEST(LeafTable, PagesAreMadeWhenTouched) {
   LeafTable leaves(8);
   EXPECT_EQ(leaves.partitions(), 8U);
   EXPECT_EQ(leaves.page(3), nullptr);
-  leaves.at(3 * 256 + 255) = leaf(1, 2, 3);
+  leaves.set(3 * 256 + 255, leaf(1, 2, 3));
   ASSERT_NE(leaves.page(3), nullptr);
   EXPECT_EQ((*leaves.page(3))[255], leaf(1, 2, 3));
   EXPECT_EQ((*leaves.page(3))[0], Leaf());
@@ -37,8 +37,8 @@ TEST(LeafTable, PagesAreMadeWhenTouched) {
 
 TEST(LeafTable, AddsUpPartitionsAndAll) {
   LeafTable leaves(8);
-  leaves.at(256) = leaf(0b0110, 1, 10);
-  leaves.at(257) = leaf(0b0011, 2, 20);
+  leaves.set(256, leaf(0b0110, 1, 10));
+  leaves.set(257, leaf(0b0011, 2, 20));
   LeafPage page;
   page[7] = leaf(5, 4, 40);
   leaves.set_page(7, page);
