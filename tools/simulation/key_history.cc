@@ -83,7 +83,8 @@ class Sorter {
     KeyHistory& history = key(put.bucket, put.key);
     if (!operation.first_try) add_write(history, index, put);
     Write& write = *writes_.at(operation.first_try.value_or(index));
-    write.stamped_until = std::max(write.stamped_until, operation.invoked_at + operation.request.timeout);
+    const Time deadline = operation.invoked_at + operation.request.timeout;
+    write.stamped_until = std::max(write.stamped_until, is_ok(operation) ? operation.completed_at : deadline);
     tries_[&write].push_back(index);
     const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
     if (!is_ok(operation) || receipt == nullptr) return;
