@@ -30,7 +30,8 @@ void FailureDetector::set_members(const std::vector<NodeId>& others, Time now) {
   std::erase_if(relays_, [this](const Relay& relay) { return !table_.is_member(relay.target); });
 }
 
-void FailureDetector::tick(Time now, GossipOutbox& outbox) {
+void FailureDetector::tick(Moment moment, GossipOutbox& outbox) {
+  const Time now = moment.now;
   notice(now);
   if (!started_) {
     started_ = true;
@@ -39,21 +40,21 @@ void FailureDetector::tick(Time now, GossipOutbox& outbox) {
   if (now >= patient_until_) table_.expire(now);
   if (now >= round_ends_at_) {
     judge_round(now);
-    begin_round(now, outbox);
+    begin_round(moment, outbox);
   } else if (now >= ask_others_at_) {
     for (Asked& asked : round_) ask_others(asked, outbox);
   }
 }
 
-void FailureDetector::on(NodeId from, const Probe& probe, Time now, GossipOutbox& outbox) {
-  notice(now);
-  take(probe.claims, now);
-  outbox.send(from, ProbeAck{probe.sequence, self_, table_.claims_for(from, {})});
+void FailureDetector::on(NodeId from, const Probe& probe, Moment moment, GossipOutbox& outbox) {
+  notice(moment.now);
+  take(probe.claims, moment.now);
+  outbox.send(from, ProbeAck{probe.sequence, self_, table_.claims_for(from, {}), moment.wall});
 }
 
-void FailureDetector::on(NodeId from, const ProbeAck& ack, Time now, GossipOutbox& outbox) {
-  notice(now);
-  take(ack.claims, now);
+void FailureDetector::on(NodeId from, const ProbeAck& ack, Moment moment, GossipOutbox& outbox) {
+  notice(moment.now);
+  take(ack.claims, moment.now);
   for (Asked& asked : round_) {
     if (asked.sequence != ack.sequence || asked.node != ack.target) continue;
     if (from == asked.node || asked.others_asked) asked.answered = true;
@@ -63,11 +64,13 @@ void FailureDetector::on(NodeId from, const ProbeAck& ack, Time now, GossipOutbo
     return candidate.sequence == ack.sequence && candidate.target == from;
   });
   if (relay == relays_.end()) return;
-  outbox.send(relay->asker, ProbeAck{relay->asker_sequence, from, table_.claims_for(relay->asker, from)});
+  outbox.send(relay->asker,
+              ProbeAck{relay->asker_sequence, from, table_.claims_for(relay->asker, from), moment.wall});
   relays_.erase(relay);
 }
 
-void FailureDetector::on(NodeId from, const ProbeRequest& request, Time now, GossipOutbox& outbox) {
+void FailureDetector::on(NodeId from, const ProbeRequest& request, Moment moment, GossipOutbox& outbox) {
+  const Time now = moment.now;
   notice(now);
   take(request.claims, now);
   if (!table_.is_member(request.target)) return;
@@ -75,7 +78,7 @@ void FailureDetector::on(NodeId from, const ProbeRequest& request, Time now, Gos
   if (relays_.size() == kRelaysMax) return;
   relays_.push_back(
       {++last_sequence_, request.target, from, request.sequence, now + settings_.probe_interval});
-  outbox.send(request.target, Probe{last_sequence_, table_.claims_for(request.target, from)});
+  outbox.send(request.target, Probe{last_sequence_, table_.claims_for(request.target, from), moment.wall});
 }
 
 void FailureDetector::on_greeted(NodeId node, uint64_t generation, Time now) {
@@ -108,14 +111,14 @@ void FailureDetector::take(const std::vector<HealthClaim>& claims, Time now) {
   if (refuted) doubt_self();
 }
 
-void FailureDetector::begin_round(Time now, GossipOutbox& outbox) {
-  ask_others_at_ = now + settings_.probe_timeout;
-  round_ends_at_ = now + settings_.probe_interval;
+void FailureDetector::begin_round(Moment moment, GossipOutbox& outbox) {
+  ask_others_at_ = moment.now + settings_.probe_timeout;
+  round_ends_at_ = moment.now + settings_.probe_interval;
   round_.clear();
   for (const NodeId node : next_targets()) {
     const Health health = table_.health(node);
     round_.push_back({.node = node, .sequence = ++last_sequence_, .was = health});
-    outbox.send(node, Probe{last_sequence_, table_.claims_for(node, {})});
+    outbox.send(node, Probe{last_sequence_, table_.claims_for(node, {}), moment.wall});
     // Its time to refute runs, and perhaps only others can reach it.
     if (health == Health::kSuspect) ask_others(round_.back(), outbox);
   }

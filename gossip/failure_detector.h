@@ -35,11 +35,17 @@ class FailureDetector {
   // Of the ring, this node not among them. Who is new counts as alive until probes say otherwise.
   void set_members(const std::vector<NodeId>& others, Time now);
 
+  // `now` and what the wall's clock says: probes and answers carry it to others, nothing is judged by it.
+  struct Moment {
+    Time now;
+    WallMicros wall = 0;
+  };
+
   // At least every tenth of the probe time-out: a longer silence looks like a freeze.
-  void tick(Time now, GossipOutbox& outbox);
-  void on(NodeId from, const Probe& probe, Time now, GossipOutbox& outbox);
-  void on(NodeId from, const ProbeAck& ack, Time now, GossipOutbox& outbox);
-  void on(NodeId from, const ProbeRequest& request, Time now, GossipOutbox& outbox);
+  void tick(Moment moment, GossipOutbox& outbox);
+  void on(NodeId from, const Probe& probe, Moment moment, GossipOutbox& outbox);
+  void on(NodeId from, const ProbeAck& ack, Moment moment, GossipOutbox& outbox);
+  void on(NodeId from, const ProbeRequest& request, Moment moment, GossipOutbox& outbox);
 
   // The node has introduced itself, in a life of this generation: if that is a later one than the known, it
   // is alive. Within a generation only its own refutation brings it back.
@@ -77,7 +83,7 @@ class FailureDetector {
   void thaw(Duration frozen, Time now);
   void take(const std::vector<HealthClaim>& claims, Time now);
 
-  void begin_round(Time now, GossipOutbox& outbox);
+  void begin_round(Moment moment, GossipOutbox& outbox);
   std::vector<NodeId> next_targets();
   NodeId next_in_turn();
   void ask_others(Asked& asked, GossipOutbox& outbox);

@@ -13,10 +13,14 @@ std::string own_text(const PeerWelcome& self) {
   return cat("this node is ", escaped(self.name), " (node ", hex(self.node.value), ")");
 }
 
-void begin_life(PeerBook::Entry& entry, Boot boot) {
+void begin_life(PeerBook::Entry& entry, DiskId disk, Boot boot) {
   if (entry.boot == boot) return;
   if (entry.boot) entry.earlier.insert(entry.earlier.begin(), entry.boot);
   if (entry.earlier.size() > kEarlierBootsMax) entry.earlier.resize(kEarlierBootsMax);
+  const bool same_disk = entry.boot && entry.disk == disk;
+  entry.before = same_disk ? entry.boot : Boot();
+  entry.before_generation = same_disk ? entry.generation : 0;
+  entry.disk = disk;
   entry.boot = boot;
 }
 
@@ -139,8 +143,7 @@ MetaRecord PeerBook::accept(const PeerHello& hello) {
   if (hello.channel == PeerChannel::kIdentify || is_over(hello.node, hello.boot)) return record();
   Entry& entry = entries_[hello.node];
   entry.node = hello.node;
-  entry.disk = hello.disk;
-  begin_life(entry, hello.boot);
+  begin_life(entry, hello.disk, hello.boot);
   entry.generation = std::max(entry.generation, hello.generation);
   entry.peer_address = hello.peer_address;
   entry.client_address = hello.client_address;
@@ -161,13 +164,19 @@ std::optional<MetaRecord> PeerBook::accept(const PeerWelcome& welcome, const Add
 
   Entry next = known == nullptr ? Entry() : *known;
   next.node = welcome.node;
-  next.disk = welcome.disk;
-  begin_life(next, welcome.boot);
+  begin_life(next, welcome.disk, welcome.boot);
   next.generation = std::max(next.generation, welcome.generation);
   next.peer_address = peer_address;
   if (known != nullptr && next == *known) return std::nullopt;
   entries_[welcome.node] = std::move(next);
   return record();
+}
+
+PeerBook::Remembered PeerBook::remembered(const PeerHello& hello) const {
+  const Entry* known = find(hello.node);
+  if (known == nullptr) return {};
+  if (known->boot == hello.boot) return {known->before_generation, known->before};
+  return {known->generation, known->disk == hello.disk ? known->boot : Boot()};
 }
 
 std::optional<MetaRecord> PeerBook::keep_members(const RingDescription& ring) {

@@ -32,6 +32,10 @@ class PeerBook {
     Address peer_address;
     Address client_address;
     std::vector<Boot> earlier;  // boots that were replaced, latest first; at most kEarlierBootsMax
+    // The latest of those that was of this same disk, and its generation: what this disk should remember.
+    // Zero: none.
+    Boot before;
+    uint64_t before_generation = 0;
 
     friend bool operator==(const Entry&, const Entry&) = default;
   };
@@ -71,6 +75,14 @@ class PeerBook {
   // one is believed only at the known one's own address, where that would have answered; at another address
   // it has to greet, so that the known one is asked.
   std::optional<MetaRecord> accept(const PeerWelcome& welcome, const Address& peer_address);
+
+  // What who greets is to be told of its earlier lives, whether its present one has been taken already or
+  // not.
+  struct Remembered {
+    uint64_t generation = 0;  // the highest that was met of another life; 0: none
+    Boot boot;                // the latest that was met of another life of this disk; zero: none
+  };
+  Remembered remembered(const PeerHello& hello) const;
 
   // Forgets all that the ring doesn't name.
   std::optional<MetaRecord> keep_members(const RingDescription& ring);

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "gossip/peer_book.h"
 
-// Format 1:
+// Format 2:
 //
 //   u8      format (1)
 //   u32     CRC-32C of all behind it
@@ -13,11 +13,15 @@
 //             u64 node, u64 disk, u64 boot (none of them 0), u64 generation,
 //             string peer address, string client address,
 //             varint earlier boots, at most 16, latest first; each u64
+//             u64 boot and u64 generation of the life before of the same disk; zeros: none
+//
+// Format 1 ends with the earlier boots.
 
 namespace ringkv {
 namespace {
 
-constexpr uint8_t kFormat = 1;
+constexpr uint8_t kFormat = 2;
+constexpr uint8_t kFormatWithoutBefore = 1;
 constexpr size_t kEntryBytesMin = 35;
 
 void write_entry(ByteWriter& out, const PeerBook::Entry& entry) {
@@ -29,9 +33,11 @@ void write_entry(ByteWriter& out, const PeerBook::Entry& entry) {
   out.string(entry.client_address);
   out.varint(entry.earlier.size());
   for (const Boot boot : entry.earlier) out.u64(boot.value);
+  out.u64(entry.before.value);
+  out.u64(entry.before_generation);
 }
 
-PeerBook::Entry read_entry(ByteReader& in) {
+PeerBook::Entry read_entry(ByteReader& in, uint8_t format) {
   PeerBook::Entry entry;
   entry.node = {in.u64()};
   entry.disk = {in.u64()};
@@ -42,15 +48,18 @@ PeerBook::Entry read_entry(ByteReader& in) {
   const size_t earlier = in.count(sizeof(uint64_t));
   if (earlier > kEarlierBootsMax || !entry.node || !entry.disk || !entry.boot) in.fail();
   for (size_t i = 0; i < earlier && in.ok(); ++i) entry.earlier.push_back({in.u64()});
+  if (format == kFormatWithoutBefore) return entry;
+  entry.before = {in.u64()};
+  entry.before_generation = in.u64();
   return entry;
 }
 
-std::map<NodeId, PeerBook::Entry> read_entries(ByteReader& in) {
+std::map<NodeId, PeerBook::Entry> read_entries(ByteReader& in, uint8_t format) {
   std::map<NodeId, PeerBook::Entry> entries;
   const size_t count = in.count(kEntryBytesMin);
   if (count > kPeersMax) in.fail();
   for (size_t i = 0; i < count && in.ok(); ++i) {
-    PeerBook::Entry entry = read_entry(in);
+    PeerBook::Entry entry = read_entry(in, format);
     if (!entries.empty() && !(entries.rbegin()->first < entry.node)) in.fail();
     entries.insert_or_assign(entry.node, std::move(entry));
   }
@@ -80,10 +89,10 @@ Status PeerBook::load(std::string_view bytes) {
   }
   ByteReader in(bytes);
   const uint8_t format = in.u8();
-  if (format != kFormat)
+  if (format != kFormat && format != kFormatWithoutBefore)
     return corruption(cat("peers on disk: format ", int{format}, ", this build reads ", int{kFormat}));
   const bool whole = in.u32() == crc32c(in.rest());
-  std::map<NodeId, Entry> entries = read_entries(in);
+  std::map<NodeId, Entry> entries = read_entries(in, format);
   if (!whole || !in.finished())
     return corruption(
         cat("the list of peers on disk is damaged (", bytes.size(),

@@ -283,9 +283,9 @@ class Peer final : public Db {
             .executor = runtime_,
             .random = random_,
             .log = log_,
-            .open_engine = [this, engine]() mutable {
+            .open_engine = [this, engine](OpenMode mode) mutable {
               engine.may_create = !founded_;
-              return open_rocksdb(engine);
+              return open_rocksdb(engine, mode);
             }};
   }
 

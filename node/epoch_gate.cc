@@ -22,6 +22,10 @@ struct StaleAnswer<ReplicaPut> {
   using Type = ReplicaPutAck;
 };
 template <>
+struct StaleAnswer<HintPut> {
+  using Type = ReplicaPutAck;
+};
+template <>
 struct StaleAnswer<ReplicaGet> {
   using Type = ReplicaGetReply;
 };
@@ -41,12 +45,16 @@ constexpr bool kIsRequest = requires {
 size_t bytes_of(const PeerMessage& message) {
   constexpr size_t kAnyBytes = 256;
   if (const auto* put = std::get_if<ReplicaPut>(&message)) return kAnyBytes + put->record->size();
+  if (const auto* hint = std::get_if<HintPut>(&message)) return kAnyBytes + hint->record->size();
   const auto* forwarded = std::get_if<ForwardedRequest>(&message);
   const ClientPut* put = forwarded == nullptr ? nullptr : std::get_if<ClientPut>(&forwarded->body.body);
   return kAnyBytes + (put == nullptr ? 0 : put->value.size());
 }
 
+// Hints, and what rounds bring, come by no ring: whoever owns the key takes them (replication/replica.h).
 bool is_request(const PeerMessage& message) {
+  const auto* put = std::get_if<ReplicaPut>(&message);
+  if (put != nullptr && (put->source == Source::kHint || put->source == Source::kAntiEntropy)) return false;
   return std::visit([](const auto& body) { return kIsRequest<std::decay_t<decltype(body)>>; }, message);
 }
 
@@ -96,6 +104,7 @@ void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message
           } else {
             answer.replica = self_;
             answer.status = why;
+            if constexpr (std::is_same_v<Body, HintPut>) answer.hint_for = body.intended;
           }
           send_(from, std::move(answer));
         }
@@ -118,6 +127,15 @@ void EpochGate::on_ring(const Ring& ring, Time now) {
   held_bytes_ = 0;
   for (Held& held : std::exchange(held_, {}))
     on_message(held.from, held.theirs, ring, std::move(held.message), now);
+}
+
+void EpochGate::forget(NodeId from) {
+  std::erase_if(held_, [&](const Held& held) {
+    if (held.from != from) return false;
+    held_bytes_ -= bytes_of(held.message);
+    ++statistics_.dropped;
+    return true;
+  });
 }
 
 void EpochGate::tick(const Ring& ring, Time now) {

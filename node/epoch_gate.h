@@ -1,7 +1,8 @@
 // Epochs at the door: each request between nodes was routed by some ring, and is admitted only under that
 // same ring. By an older one than this node's: refused with the ring, nothing written. By a newer one: the
 // ring is taken from the sender first, and the request waits for it, for a bounded time. Answers pass: the
-// numbers of their requests say whether anybody still wants them.
+// numbers of their requests say whether anybody still wants them. So do rounds, and what cancels a hint: they
+// mean the data of two nodes, whatever ring either has.
 //
 // Loop thread.
 #pragma once
@@ -35,6 +36,9 @@ class EpochGate {
 
   // Another ring holds: what waited for it is admitted.
   void on_ring(const Ring& ring, Time now);
+
+  // Another life of the node was met: what the one before had sent is refused, also what waits here.
+  void forget(NodeId from);
 
   void tick(const Ring& ring, Time now);
 

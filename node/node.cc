@@ -9,6 +9,10 @@ namespace ringkv {
 namespace {
 
 constexpr Duration kReopenPause = std::chrono::seconds(1);
+// Each such try reads all table files.
+constexpr Duration kReopenDamagedPause = std::chrono::minutes(1);
+// What RocksDB's checksums don't see, a record of ours that doesn't decode, no setting aside mends.
+constexpr Duration kUndamagedHolds = std::chrono::hours(1);
 constexpr Duration kDiskCheckPause = std::chrono::milliseconds(100);
 constexpr Duration kDoorCheckPause = std::chrono::seconds(1);
 constexpr uint64_t kDiskReserveBytesMax = uint64_t{1} << 30;
@@ -109,9 +113,9 @@ void Node::open() {
   environment_.executor.run(
       Lane::kCommit,
       [open_engine = environment_.open_engine, identity = identity_, founding = settings_.founding,
-       old = std::move(old), boot = next_boot_, opened]() mutable {
+       old = std::move(old), boot = next_boot_, mode = open_mode_, opened]() mutable {
         old.reset();
-        opened->emplace(open_store(open_engine, identity, boot, founding));
+        opened->emplace(open_store(open_engine, identity, boot, founding, mode));
       },
       [this, alive = alive_, opened] {
         if (*alive) on_opened(std::move(**opened));
@@ -121,12 +125,35 @@ void Node::open() {
 void Node::on_opened(Result<OpenedStore> opened) {
   opening_ = false;
   Status status = opened.status();
+  if (status.ok()) log_losses(*opened);
   if (status.ok()) status = enter_cluster(*opened);
   if (status.ok()) return;
   if (ready_) return fail_start(std::move(status));
   environment_.log.error("node", cat("the store can't be opened yet: ", status.message()));
   failure_ = status.message();
-  reopen_at_ = environment_.clock.now() + kReopenPause;
+  const bool damaged = status.code() == StatusCode::kCorruption;
+  reopen_at_ = environment_.clock.now() + (damaged ? kReopenDamagedPause : kReopenPause);
+}
+
+void Node::log_losses(const OpenedStore& opened) {
+  if (std::exchange(open_mode_, OpenMode::kPlain) == OpenMode::kSetDamagedAside && opened.lost.empty()) {
+    found_undamaged_at_ = environment_.clock.now();
+    environment_.log.warning("storage", "all table files were read and none is damaged");
+  }
+  damaged_files_ += opened.lost.size();
+  for (const OpenedEngine::LostRange& range : opened.lost) {
+    const char* what = range.family == Family::kHints     ? "hints for other nodes are lost with it"
+                       : range.family == Family::kDigests ? "what it held is made anew"
+                                                          : "the other owners' copies are fetched";
+    environment_.log.error(
+        "storage", cat("a table file was damaged (", range.why, ") and is now ", range.file, ": ", what,
+                       ", from key ", display_key(range.first), " to ", display_key(range.last)));
+  }
+  if (opened.wholeness.incomplete() > 0 && !opened.lost.empty()) {
+    environment_.log.warning(
+        "storage", cat(opened.wholeness.incomplete(), " partitions aren't served for reads until rounds ",
+                       "with their other owners have ended"));
+  }
 }
 
 Status Node::enter_cluster(OpenedStore& opened) {
@@ -167,6 +194,7 @@ Status Node::enter_cluster(OpenedStore& opened) {
           .gossip = [this](GossipMessage message) { member_->on_gossip(identity_.node, std::move(message)); },
           .serve = [this](const Requester& requester,
                           ClientRequest request) { on_handed_over(requester, std::move(request)); },
+          .damaged = [this](const Status& why) { return on_damaged(why); },
           .failed = [this](const Status& why) { on_failed(why); }});
   Result<std::unique_ptr<ClusterMember>> entered =
       ClusterMember::make(environment_, std::move(member), *life_, links_,
@@ -202,13 +230,40 @@ void Node::fail_start(Status status) {
 }
 
 // A failed append or fsync: what is on disk is known only after a reopen, so nothing more is acknowledged
-// until then.
+// until then. A compaction that met a damaged file fails writes too.
 void Node::on_failed(const Status& why) {
-  ++fences_;
-  failing_ = true;
+  const Time now = environment_.clock.now();
+  if (why.code() == StatusCode::kCorruption && may_hold_damage(now)) open_mode_ = OpenMode::kSetDamagedAside;
   failure_ = why.message();
   environment_.log.error("storage", cat("fenced after a failed write: ", why.message()));
-  const Status reason(why.code(), cat("the store failed: ", why.message()));
+  end_life(Status(why.code(), cat("the store failed: ", why.message())));
+}
+
+// True: this life ends, and the next one begins without the file. Else what can't be read is answered as
+// such.
+bool Node::on_damaged(const Status& why) {
+  if (failing_ || stopping_ || !ended_.ok()) return failing_;
+  if (!may_hold_damage(environment_.clock.now())) {
+    if (std::exchange(damage_logged_, why.message()) != why.message()) {
+      environment_.log.error("storage",
+                             cat("can't be read, though no table file is damaged: ", why.message()));
+    }
+    return false;
+  }
+  open_mode_ = OpenMode::kSetDamagedAside;
+  failure_ = why.message();
+  environment_.log.error("storage", cat("reopened to set a damaged file aside: ", why.message()));
+  end_life(unavailable(cat(identity_.name, " sets a damaged file aside: ask another node, or again soon")));
+  return true;
+}
+
+bool Node::may_hold_damage(Time now) const {
+  return !found_undamaged_at_ || now >= *found_undamaged_at_ + kUndamagedHolds;
+}
+
+void Node::end_life(const Status& reason) {
+  ++fences_;
+  failing_ = true;
   life_->fail_all(reason);
   member_->fail_all(unknown_outcome(reason.message()));
   // What was sent to this life and is still under way must not come to the next one as if it were new.
@@ -329,7 +384,7 @@ std::string Node::why_not_serving() const {
   if (!ended_.ok()) return ended_.message();
   if (stopping_) return cat(identity_.name, " is stopping: ask another node, or again when it is back");
   if (failing_ || (!ready_ && !failure_.empty()))
-    return cat(identity_.name, " reopens its store after a failed write (", failure_, "): try again");
+    return cat(identity_.name, " reopens its store after a failure of its disk (", failure_, "): try again");
   if (life_ != nullptr) return cat(identity_.name, " introduces itself to the other members: try again");
   if (joiner_) return cat(identity_.name, " is joining its cluster: try again");
   return cat(identity_.name, " is opening its store: try again");

@@ -89,6 +89,10 @@ class Node final : public LoopHandler, private PeerReception {
   void on_greeted(Status status);
   void fail_start(Status status);
   void on_failed(const Status& why);
+  bool on_damaged(const Status& why);
+  bool may_hold_damage(Time now) const;
+  void end_life(const Status& reason);
+  void log_losses(const OpenedStore& opened);
   void on_fenced(const Status& why);
   void reopen_when_quiet(Time now);
   void check_disk();
@@ -155,6 +159,9 @@ class Node final : public LoopHandler, private PeerReception {
   std::function<void(Status)> ready_;
   Boot next_boot_;
   Time reopen_at_{};
+  OpenMode open_mode_ = OpenMode::kPlain;   // of the next opening
+  std::optional<Time> found_undamaged_at_;  // when all table files were last read and were whole
+  std::string damage_logged_;
   bool opening_ = false;
   FirstPuts first_puts_;
 
@@ -174,6 +181,7 @@ class Node final : public LoopHandler, private PeerReception {
   uint64_t disk_free_bytes_ = 0;
   uint64_t fences_ = 0;
   std::string log_damage_;
+  uint64_t damaged_files_ = 0;  // set aside since this process began
 
   // Continuations of work off the loop look here whether their node is still there.
   const std::shared_ptr<bool> alive_;

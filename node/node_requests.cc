@@ -205,6 +205,7 @@ Statistics Node::statistics(bool reset_latencies) {
   set("store.staged_bytes", life_->store().staged_bytes());
   set("store.fences", fences_);
   set("store.log_damaged", log_damage_.empty() ? 0 : 1);
+  set("store.damaged_files", damaged_files_);
   set("disk.free_bytes", disk_free_bytes_);
   set("disk.puts_refused", life_->coordinator().puts_refused().empty() ? 0 : 1);
   set("node.generation", member_->generation());

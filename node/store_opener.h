@@ -6,8 +6,11 @@
 #include <string>
 
 #include "base/ring_description.h"
+#include "replication/wholeness.h"
 #include "storage/data_directory.h"
 #include "storage/engine.h"
+#include "storage/hint_store.h"
+#include "storage/lost_ranges.h"
 #include "storage/recovery.h"
 
 namespace ringkv {
@@ -29,19 +32,23 @@ struct OpenedStore {
   std::unique_ptr<Engine> engine;
   RingDescription ring;
   RecoveredStore recovered;
+  RecoveredHints hints;
   uint64_t generation = 0;  // one more than at the start before
-  // False: it took the place of a member whose data are lost, and hasn't got its copies yet. It takes writes
-  // and doesn't count for reads.
-  bool whole = true;
+  // Where it took the place of a member whose data are lost, or has lost data itself, it isn't whole until it
+  // has got its copies: it takes writes and doesn't count for reads.
+  Wholeness wholeness;
   std::string peers_record;  // what gossip has left here; empty: nothing yet
   std::string acceptor_record;
   std::string log_damage;  // empty: none
+  LostRanges lost;         // what this opening had to give up; all that follows from it is on disk
+  // While it isn't whole after such a loss: which files were damaged, for people. Else empty.
+  std::string damage;
 };
 
-// INVALID_ARGUMENT when there is no ring and none is to be founded, or the founding settings are wrong; else
-// what the engine and recovery say.
+// With kPlain, where that finds damage, once more with kSetDamagedAside. INVALID_ARGUMENT when there is no
+// ring and none is to be founded, or the founding settings are wrong; else what the engine and recovery say.
 Result<OpenedStore> open_store(const EngineOpener& open_engine, const Identity& identity, Boot boot,
-                               const Founding& founding);
+                               const Founding& founding, OpenMode mode = OpenMode::kPlain);
 
 // A ring of one member.
 Result<RingDescription> found_ring(const Identity& identity, const Founding& founding);

@@ -53,16 +53,30 @@ Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t buck
   return bucket_default == 0 ? majority_of(copies) : std::min(bucket_default, copies);
 }
 
-Status check_reachable(const RingView& view, std::string_view key, const std::vector<NodeId>& owners,
-                       uint32_t write_quorum) {
+Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets) {
+  const std::vector<NodeId> owners = view.owners_of(targets.partition);
   std::vector<NodeId> missing;
-  for (const NodeId owner : owners) {
-    if (!view.is_reachable(owner)) missing.push_back(owner);
-  }
-  if (owners.size() - missing.size() >= write_quorum) return {};
-  return unavailable(cat("key ", display_key(key), ": ", view.names_of(missing),
-                         " can't be reached, and a put needs ", write_quorum, " of its owners ",
-                         view.names_of(owners), "; nothing was written"));
+  const auto count_reachable = [&](const std::vector<NodeId>& nodes) {
+    size_t reachable = 0;
+    for (const NodeId node : nodes) {
+      if (view.is_reachable(node)) {
+        ++reachable;
+      } else {
+        missing.push_back(node);
+      }
+    }
+    return reachable;
+  };
+  const size_t reachable = count_reachable(owners);
+  if (reachable >= targets.write_quorum) return {};
+  std::vector<NodeId> stand_ins;
+  if (targets.stand_ins) stand_ins = view.stand_ins(targets.partition);
+  const size_t standing_in = std::min(owners.size() - reachable, count_reachable(stand_ins));
+  if (reachable + standing_in >= targets.write_quorum) return {};
+  return unavailable(
+      cat("key ", display_key(key), ": ", view.names_of(missing), " can't be reached, and a put needs ",
+          targets.write_quorum, " of its owners ", view.names_of(owners),
+          stand_ins.empty() ? "" : " or of the nodes that stand in for them", "; nothing was written"));
 }
 
 }  // namespace ringkv

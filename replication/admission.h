@@ -34,8 +34,13 @@ Result<const BucketDescription*> check_put(const RingDescription& ring, const Cl
 // How many of `owners` must answer: what the request asks for, or the bucket's default. `name` is "w" or "r".
 Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t bucket_default, size_t owners);
 
-// UNAVAILABLE when fewer than `write_quorum` of the key's owners can be reached: names those that can't be.
-Status check_reachable(const RingView& view, std::string_view key, const std::vector<NodeId>& owners,
-                       uint32_t write_quorum);
+// UNAVAILABLE when fewer than `write_quorum` nodes can be reached that may acknowledge a put of the key: its
+// owners, and with `stand_ins` so many others as owners are missing. Names those that can't be reached.
+struct WriteTargets {
+  Partition partition = 0;
+  uint32_t write_quorum = 0;
+  bool stand_ins = false;
+};
+Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets);
 
 }  // namespace ringkv

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "replication/reply_merge.h"
 #include "storage/record_codec.h"
 #include "storage/scan.h"
 
@@ -50,33 +51,54 @@ Context context_of(const GetRequest& get) {
 
 // What a get with R = `read_quorum` would answer from these replies, taken in preference order.
 std::string would_answer(const GetRequest& get, size_t read_quorum, uint64_t now_ms) {
-  Record merged;
-  size_t answered = 0;
+  std::vector<const ReplicaGetReply*> replies;
   for (const NodeId owner : get.plan().owners) {
     const ReplicaGetReply* reply = get.reply_of(owner);
-    if (reply == nullptr) continue;
-    merged = answered == 0 ? reply->record : merge(merged, reply->record);
-    if (++answered == read_quorum) break;
+    if (reply == nullptr || !reply->whole) continue;
+    replies.push_back(reply);
+    if (replies.size() == read_quorum) break;
   }
-  if (answered < read_quorum) return "unavailable";
-  return merged.has_live_value(now_ms) ? "found" : "not found";
+  if (replies.size() < read_quorum) return "unavailable";
+  return merged(replies).has_live_value(now_ms) ? "found" : "not found";
 }
 
-// An owner that hasn't answered is shown as not alive.
+ReplicaInfo replica_info(NodeId node, const RingView& view) {
+  ReplicaInfo replica;
+  replica.node = view.name_of(node);
+  if (const Member* member = view.ring().description().find_member(node)) replica.rack = member->rack;
+  return replica;
+}
+
+std::string blocked_text(const Dot& dot, const RingView& view) {
+  return cat(view.name_of(dot.actor.node), "'s life ", hex(dot.actor.boot.value), ": its write ", dot.counter,
+             " isn't known to be merged here");
+}
+
+// An owner that hasn't answered is shown as not alive. Hints come after the owners.
 Explanation explanation(const GetRequest& get, const RingView& view, uint64_t now_ms) {
   Explanation explanation;
   explanation.token = get.question().place.token;
   explanation.partition = get.question().place.partition;
   explanation.epoch = view.ring().epoch();
-  for (const NodeId owner : get.plan().owners) {
-    ReplicaInfo& replica = explanation.replicas.emplace_back();
-    if (const Member* member = view.ring().description().find_member(owner)) {
-      replica.node = member->name;
-      replica.rack = member->rack;
-    }
-    if (const ReplicaGetReply* reply = get.reply_of(owner)) {
+  std::vector<NodeId> all = get.plan().owners;
+  for (const NodeId owner : all) {
+    ReplicaInfo& replica = explanation.replicas.emplace_back(replica_info(owner, view));
+    const ReplicaGetReply* reply = get.reply_of(owner);
+    if (reply == nullptr) continue;
+    replica.alive = true;
+    replica.whole = reply->whole;
+    replica.versions = version_infos(reply->record);
+    for (const Dot& dot : reply->blocked_by) replica.blocked_by.push_back(blocked_text(dot, view));
+  }
+  all.insert(all.end(), get.plan().others.begin(), get.plan().others.end());
+  for (const NodeId node : all) {
+    const ReplicaGetReply* reply = get.reply_of(node);
+    if (reply == nullptr) continue;
+    for (const ReplicaGetReply::HeldHint& hint : reply->hints) {
+      ReplicaInfo& replica = explanation.replicas.emplace_back(replica_info(node, view));
       replica.alive = true;
-      replica.versions = version_infos(reply->record);
+      replica.hint_for = view.name_of(hint.intended);
+      replica.versions = version_infos(hint.record);
     }
   }
   for (size_t r = 1; r <= get.plan().owners.size(); ++r) {
@@ -112,7 +134,8 @@ ClientReply retried_put(const GetRequest& get, const RingView& view, bool confir
 
 }  // namespace
 
-PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced) {
+PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced,
+                   const std::vector<PutCopies::Hint>& hints) {
   PutReceipt receipt;
   receipt.epoch = view.ring().epoch();
   for (const NodeId node : acknowledged_by) {
@@ -120,6 +143,11 @@ PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged
         {.node = view.name_of(node),
          .kind = synced ? Acknowledgement::Kind::kSynced : Acknowledgement::Kind::kBuffered,
          .hint_for = {}});
+  }
+  for (const PutCopies::Hint& hint : hints) {
+    receipt.acks.push_back({.node = view.name_of(hint.keeper),
+                            .kind = Acknowledgement::Kind::kHint,
+                            .hint_for = view.name_of(hint.intended)});
   }
   return receipt;
 }

@@ -6,12 +6,14 @@
 
 #include "base/client_message.h"
 #include "replication/get_request.h"
+#include "replication/put_copies.h"
 #include "replication/ring_view.h"
 
 namespace ringkv {
 
-// Who has acknowledged a put.
-PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced);
+// Which owners have acknowledged a put, and who keeps hints for others.
+PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged_by, bool synced,
+                   const std::vector<PutCopies::Hint>& hints = {});
 
 // What a finished get comes to; UNKNOWN_OUTCOME where a retried put isn't found, or not on enough owners.
 // What the ring says of it (epoch) is filled in.

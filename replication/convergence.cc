@@ -42,8 +42,8 @@ void Convergence::on_boot(NodeId node, Moment moment, MessageOutbox& outbox) {
   delivery_.restart(node, moment, outbox);
 }
 
-void Convergence::set_boots(BootClosing::Boots boots, Moment moment, MessageOutbox& outbox) {
-  closing_.set_boots(std::move(boots), moment, outbox);
+void Convergence::set_boots(BootClosing::Boots boots, Moment moment, MessageOutbox&) {
+  closing_.set_boots(std::move(boots), moment);
 }
 
 void Convergence::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbox& outbox) {
@@ -132,7 +132,7 @@ void Convergence::on(TransientRead read, Moment moment, MessageOutbox& outbox) {
 void Convergence::on_committed(BatchNumber batch, Moment moment, MessageOutbox& outbox) {
   environment_.hints.committed(batch);
   source_.on_committed(batch, outbox);
-  rounds_.on_committed(batch, moment, outbox);
+  rounds_.on_committed(batch, outbox);
   scrubber_.on_committed(batch, moment, outbox);
 }
 
@@ -140,7 +140,8 @@ void Convergence::tick(Moment moment, MessageOutbox& outbox) {
   delivery_.tick(moment, outbox);
   rounds_.tick(moment, outbox);
   sweeper_.tick(moment, outbox);
-  closing_.tick(moment, sweeper_.blocked(), rounds_, outbox);
+  closing_.tick(
+      moment, sweeper_.blocked(), [this](NodeId node) { return rounds_.last_complete(node); }, outbox);
   scrubber_.tick(moment, outbox);
   if (std::optional<MetaRecord> record = environment_.wholeness.take_record())
     outbox.record(std::move(*record));

@@ -314,7 +314,7 @@ void Coordinator::on_link_restored(NodeId node, MessageOutbox& outbox) {
 void Coordinator::tick(Time now, WallMicros wall_now, MessageOutbox& outbox) {
   RequestNumbers& numbers = environment_.numbers;
   for (const RequestNumber request : numbers.take_due(now)) wake(request, {now, wall_now}, outbox);
-  if (numbers.alarms() > 4 * under_way() + 16'384) {
+  if (numbers.alarms() > 4 * (under_way() + puts_.lingering()) + 16'384) {
     numbers.forget_alarms_unless([this](RequestNumber request) {
       return puts_.contains(request) || gets_.contains(request) || scans_.contains(request) ||
              forwards_.contains(request);
@@ -324,7 +324,7 @@ void Coordinator::tick(Time now, WallMicros wall_now, MessageOutbox& outbox) {
 }
 
 void Coordinator::wake(RequestNumber request, Moment moment, MessageOutbox& outbox) {
-  puts_.expire(request, moment.now, outbox);
+  puts_.wake(request, moment.now, outbox);
   gets_.wake(request, moment, outbox);
   scans_.wake(request, moment, outbox);
   forwards_.expire(request, moment.now, outbox);

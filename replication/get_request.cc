@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "replication/reply_merge.h"
 
 namespace ringkv {
 namespace {
@@ -18,8 +19,9 @@ size_t value_bytes(const Record& record) {
 
 GetRequest::GetRequest(Requester requester, Question question, Plan plan, Time started)
     : question_(std::move(question)), plan_(std::move(plan)), requester_(requester), started_(started) {
-  owners_.reserve(plan_.owners.size());
+  owners_.reserve(plan_.owners.size() + plan_.others.size());
   for (const NodeId node : plan_.owners) owners_.emplace_back().node = node;
+  for (const NodeId node : plan_.others) owners_.emplace_back().node = node;
 }
 
 GetRequest::Owner* GetRequest::find(NodeId node) {
@@ -46,7 +48,22 @@ bool GetRequest::has_record_like(const Owner& owner) const {
   });
 }
 
+bool GetRequest::answers_differ() const {
+  const Owner* first = nullptr;
+  for (const Owner& owner : owners_) {
+    if (owner.state != State::kAnswered) continue;
+    if (first == nullptr) first = &owner;
+    if (owner.reply.hash != first->reply.hash) return true;
+  }
+  return false;
+}
+
 uint32_t GetRequest::usable() const {
+  if (answers_differ() && !is_inspection(question_.purpose)) {
+    return static_cast<uint32_t>(std::count_if(owners_.begin(), owners_.end(), [](const Owner& owner) {
+      return owner.state == State::kAnswered && owner.has_record && owner.reply.with_floor;
+    }));
+  }
   return static_cast<uint32_t>(std::count_if(owners_.begin(), owners_.end(), [this](const Owner& owner) {
     return owner.state == State::kAnswered && has_record_like(owner);
   }));
@@ -59,9 +76,13 @@ std::vector<GetRequest::Ask> GetRequest::next_asks(const RingView& view, Time no
   bool record_expected = std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
     return owner.has_record || (in_time(owner) && owner.asked_whole);
   });
-  if (!std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
-        return owner.state == State::kAsked && !owner.late && owner.asked_whole;
-      })) {
+  const bool differ = answers_differ() && !inspects;
+  if (differ) {
+    ask_for_floors(now, asks);
+    record_expected = true;
+  } else if (!std::any_of(owners_.begin(), owners_.end(), [&](const Owner& owner) {
+               return owner.state == State::kAsked && !owner.late && owner.asked_whole;
+             })) {
     ask_for_records(now, asks);
     record_expected = record_expected || !asks.empty();
   }
@@ -72,13 +93,29 @@ std::vector<GetRequest::Ask> GetRequest::next_asks(const RingView& view, Time no
     if (!inspects && counted >= needed()) break;
     if (!is_candidate(owner, view)) continue;
     owner.state = State::kAsked;
-    owner.asked_whole = inspects || !record_expected;
-    owner.asked_at = now;
+    const bool with_floor = differ || question_.purpose == GetPurpose::kExplain;
+    asks.push_back(ask(owner, now, inspects || differ || !record_expected, with_floor));
     record_expected = true;
     ++counted;
-    asks.push_back({owner.node, !owner.asked_whole});
   }
   return asks;
+}
+
+GetRequest::Ask GetRequest::ask(Owner& owner, Time now, bool whole, bool with_floor) const {
+  owner.asked_whole = whole;
+  owner.asked_floor = with_floor;
+  owner.asked_at = now;
+  return {owner.node, !whole, with_floor};
+}
+
+// Of all who have answered with something, since any of them may have dropped what another shows.
+void GetRequest::ask_for_floors(Time now, std::vector<Ask>& asks) {
+  for (Owner& owner : owners_) {
+    if (owner.state != State::kAnswered || owner.reply.with_floor) continue;
+    if (owner.awaits_record && owner.asked_floor) continue;
+    owner.awaits_record = true;
+    asks.push_back(ask(owner, now, true, true));
+  }
 }
 
 // Digests for which no record is here, or on its way in time: one owner of each is asked for it.
@@ -89,22 +126,22 @@ void GetRequest::ask_for_records(Time now, std::vector<Ask>& asks) {
       return other.awaits_record && !other.late && other.reply.hash == owner.reply.hash;
     });
     if (on_its_way) continue;
-    owner.awaits_record = owner.asked_whole = true;
-    owner.asked_at = now;
-    asks.push_back({owner.node, false});
+    owner.awaits_record = true;
+    asks.push_back(ask(owner, now, true, false));
   }
 }
 
 std::optional<GetRequest::Ask> GetRequest::unanswered(NodeId node) const {
   const Owner* owner = find(node);
   if (owner == nullptr || !owner->awaited()) return std::nullopt;
-  return Ask{node, !owner->asked_whole};
+  return Ask{node, !owner->asked_whole, owner->asked_floor};
 }
 
 // An owner whose epoch is newer has refused nothing: the newer ring is on its way here.
 std::optional<Duration> GetRequest::on_reply(ReplicaGetReply reply, Time now) {
   Owner* owner = find(reply.replica);
-  if (owner == nullptr || owner->has_record || reply.status.code() == StatusCode::kStaleEpoch) return {};
+  if (owner == nullptr || reply.status.code() == StatusCode::kStaleEpoch) return {};
+  if (owner->has_record && !(owner->awaits_record && (reply.with_floor || !reply.status.ok()))) return {};
   if (!reply.status.ok()) {
     fail(*owner, reply.status);
     return {};
@@ -115,8 +152,9 @@ std::optional<Duration> GetRequest::on_reply(ReplicaGetReply reply, Time now) {
   if (whole || owner->state != State::kAnswered) owner->late = false;
   owner->state = State::kAnswered;
   owner->has_record = whole;
-  if (whole) owner->awaits_record = false;
+  if (whole && (reply.with_floor || !owner->asked_floor)) owner->awaits_record = false;
   held_bytes_ += value_bytes(reply.record);
+  held_bytes_ -= value_bytes(owner->reply.record);
   owner->reply = std::move(reply);
   return took;
 }
@@ -130,7 +168,7 @@ void GetRequest::on_failure(NodeId node, const Status& why) {
 void GetRequest::fail(Owner& owner, const Status& why) {
   if (!owner.awaited()) return;
   owner.awaits_record = false;
-  if (owner.state == State::kAnswered && has_record_like(owner)) return;  // its digest will do
+  if (owner.state == State::kAnswered && has_record_like(owner) && !answers_differ()) return;  // it will do
   owner.state = State::kFailed;
   failures_.add(owner.node, why.message());
   const bool is_alike = failure_code_ == StatusCode::kOk || failure_code_ == why.code();
@@ -160,31 +198,37 @@ GetRequest::Progress GetRequest::progress(const RingView& view, Time now) {
 void GetRequest::resolve(const RecordHasher& hasher) {
   CHECK(!resolved_);
   resolved_ = true;
+  std::vector<const ReplicaGetReply*> replies;
   bool all_alike = true;
-  const Owner* first = nullptr;
   for (const Owner& owner : owners_) {
-    if (!owner.has_record) continue;
-    all_alike = all_alike && (first == nullptr || first->reply.hash == owner.reply.hash);
-    record_ = first == nullptr ? owner.reply.record : merge(record_, owner.reply.record);
-    if (first == nullptr) first = &owner;
+    if (!owner.has_record || owner.state != State::kAnswered) continue;
+    all_alike = all_alike && (replies.empty() || replies.front()->hash == owner.reply.hash);
+    replies.push_back(&owner.reply);
   }
+  record_ = merged(replies);
   // Equal versions: only the contexts may tell more.
   for (const Owner& owner : owners_) {
     const bool digest = owner.state == State::kAnswered && !owner.has_record;
     if (digest && has_record_like(owner)) record_.context.join(owner.reply.record.context);
   }
   if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record_);
-  if (first == nullptr) return;
-  hash_ = all_alike ? first->reply.hash : hasher.hash(question_.place.digest, record_);
+  if (replies.empty()) return;
+  hash_ = all_alike ? replies.front()->hash : hasher.hash(question_.place.digest, record_);
+}
+
+// It holds what was merged, and nothing beside it.
+bool GetRequest::agrees(const Owner& owner) const {
+  return owner.state == State::kAnswered && owner.reply.hash == hash_;
 }
 
 // Those that differ; and where a repair has failed, owners that were not asked at all.
 std::vector<NodeId> GetRequest::next_repairs(const RingView& view) {
   std::vector<NodeId> repairs;
-  if (is_inspection(question_.purpose) || record_.versions.empty()) return repairs;
+  if (is_inspection(question_.purpose) || (record_.versions.empty() && record_.context.vector.empty()))
+    return repairs;
   uint32_t expected = 0;
   for (Owner& owner : owners_) {
-    if (owner.state == State::kAnswered && owner.reply.hash != hash_ && owner.repair == Repair::kNone) {
+    if (owner.state == State::kAnswered && !agrees(owner) && owner.repair == Repair::kNone) {
       owner.repair = Repair::kSent;
       repairs.push_back(owner.node);
     }
@@ -218,8 +262,7 @@ GetRequest::Confirmation GetRequest::confirmation(const RingView& view, Time now
   uint32_t holders = 0;
   uint32_t possible = 0;
   for (const Owner& owner : owners_) {
-    const bool holds =
-        (owner.state == State::kAnswered && owner.reply.hash == hash_) || owner.repair == Repair::kDone;
+    const bool holds = agrees(owner) || owner.repair == Repair::kDone;
     const bool may_hold =
         owner.repair == Repair::kSent || owner.state == State::kAsked || is_candidate(owner, view);
     if (holds) ++holders;

@@ -3,8 +3,9 @@
 //
 // One owner is asked for the record, as many others as needed for a digest: context and hash. An owner
 // counts once its record is here, or its digest equals that of a record that is. Where digests differ the
-// records are fetched, merged, and the merge is written back: the answer is confirmed when so many owners
-// hold it that no later quorum read can go back in time.
+// records are fetched from all who answered, each with the floor of its owner (which alone knows what that
+// owner has dropped), merged, and the merge is written back: the answer is confirmed when so many owners hold
+// it that no later quorum read can go back in time.
 //
 // Decides and sends nothing. Values of the key are held as long as it lives.
 #pragma once
@@ -52,6 +53,7 @@ class GetRequest {
   // What the question comes to by one ring.
   struct Plan {
     std::vector<NodeId> owners;  // in the order in which they are asked
+    std::vector<NodeId> others;  // kExplain: asked for hints
     uint32_t read_quorum = 1;
     uint32_t holders = 0;  // so many must hold what is answered for it to be confirmed
   };
@@ -62,6 +64,7 @@ class GetRequest {
   struct Ask {
     NodeId node;
     bool digest = false;
+    bool with_floor = false;
   };
   std::vector<Ask> next_asks(const RingView& view, Time now);
 
@@ -135,6 +138,7 @@ class GetRequest {
     NodeId node;
     State state = State::kNotAsked;
     bool asked_whole = false;    // what it was asked last: the record, not a digest
+    bool asked_floor = false;    // and its floor
     bool awaits_record = false;  // its digest came, its record has been asked for
     bool late = false;
     bool has_record = false;
@@ -153,8 +157,12 @@ class GetRequest {
   bool is_candidate(const Owner& owner, const RingView& view) const;
   bool has_alternatives(const RingView& view) const;
   bool has_record_like(const Owner& owner) const;
+  bool answers_differ() const;
+  bool agrees(const Owner& owner) const;  // with the merge
+  Ask ask(Owner& owner, Time now, bool whole, bool with_floor) const;
   uint32_t usable() const;
   void ask_for_records(Time now, std::vector<Ask>& asks);
+  void ask_for_floors(Time now, std::vector<Ask>& asks);
   void fail(Owner& owner, const Status& why);
 
   Question question_;

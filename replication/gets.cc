@@ -10,6 +10,8 @@
 namespace ringkv {
 namespace {
 
+constexpr size_t kOthersExplained = 64;  // asked for hints
+
 RequestKind kind_of(GetPurpose purpose) {
   return purpose == GetPurpose::kExists ? RequestKind::kExists : RequestKind::kGet;
 }
@@ -19,12 +21,18 @@ RequestKind kind_of(GetPurpose purpose) {
 // The own copy first: it costs no message.
 Result<GetRequest::Plan> Gets::plan(const GetRequest::Question& question) const {
   const RingView& view = environment_.view;
-  if (question.purpose == GetPurpose::kLocalGet) return GetRequest::Plan{{question.node}, 1, 0};
+  if (question.purpose == GetPurpose::kLocalGet) return GetRequest::Plan{{question.node}, {}, 1, 0};
   GetRequest::Plan plan;
   plan.owners = view.owners_of(question.place.partition);
   const auto owners = static_cast<uint32_t>(plan.owners.size());
   if (question.purpose == GetPurpose::kExplain) {
     plan.read_quorum = 0;
+    for (const Member& member : view.ring().description().members) {
+      const bool is_owner =
+          std::find(plan.owners.begin(), plan.owners.end(), member.node) != plan.owners.end();
+      if (!is_owner && view.is_reachable(member.node) && plan.others.size() < kOthersExplained)
+        plan.others.push_back(member.node);
+    }
     return plan;
   }
   const BucketDescription* bucket = view.ring().description().find_bucket(question.bucket);
@@ -67,6 +75,7 @@ void Gets::ask(const GetRequest& get, RequestNumber request, GetRequest::Ask ask
                                    .key = question.key,
                                    .digest = ask.digest,
                                    .inspect = is_inspection(question.purpose),
+                                   .with_floor = ask.with_floor,
                                    .deadline = question.deadline});
 }
 

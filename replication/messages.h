@@ -94,7 +94,7 @@ struct ReplicaPutAck {
 // To a stand-in, or the own node: keep this record for an owner that can't take it now. Answered like a
 // ReplicaPut, with `hint_for`. Refused where the budget or the disk is full: it isn't kept then.
 struct HintPut {
-  RequestNumber request = 0;
+  RequestNumber request = 0;  // 0: nobody counts the acknowledgement
   NodeId intended;
   Place place;  // never sent: computed by the node that it comes to
   std::string bucket;
@@ -108,11 +108,15 @@ struct HintPut {
 // To who may keep a hint: the intended node has acknowledged a record with this context after all. What it
 // covers needn't be delivered.
 struct HintCovered {
+  // Why: never sent, other nodes' are of writes that the intended node has acknowledged to them.
+  enum class Reason : uint8_t { kAcknowledged, kDelivered, kRedirected };
+
   NodeId intended;
   Place place;  // never sent
   std::string bucket;
   std::string key;
   CausalContext context;
+  Reason reason = Reason::kAcknowledged;
 };
 
 struct ReplicaGet {
@@ -135,7 +139,10 @@ struct ReplicaGetReply {
   bool digest = false;      // the record has its context and no versions; the hash stands for them
   Record record;            // committed, its context filled; without versions: nothing is there
   Hash128 hash;             // of the record's versions
-  bool with_floor = false;  // as asked
+  // As asked: all that the floor covers and the record doesn't hold is superseded there.
+  bool with_floor = false;
+  VersionVector floor;
+  std::vector<Actor> closed;  // in order
   // Of an inspection:
   struct HeldHint {
     NodeId intended;
@@ -143,6 +150,7 @@ struct ReplicaGetReply {
   };
   std::vector<HeldHint> hints;  // that this node keeps of the key
   std::vector<Dot> blocked_by;  // of a tombstone that stays: what of its context the floor doesn't cover yet
+  bool whole = true;
 };
 
 // To an owner of some partitions: the records of one walk that fall into them, in token order.

@@ -30,7 +30,8 @@ class OperationTable {
     Token token = 0;       // of its key
     Outcome outcome = Outcome::kUnderWay;
     bool synced = false;
-    uint32_t acknowledged = 0;  // by whom, as bits_of() its key's preference list; 0: not known
+    // By which owners, as bits_of() its key's preference list; 0: not known. Who kept hints isn't remembered.
+    uint32_t acknowledged = 0;
     std::string seen;           // as in its reply: its client's next put of the key must follow it
   };
 

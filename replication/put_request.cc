@@ -16,15 +16,24 @@ void PutRequest::on_reply(const ReplicaGetReply& reply) {
   }
 }
 
-void PutRequest::on_ack(NodeId replica, const Status& status) {
+std::vector<PutCopies::Hint> PutRequest::on_ack(const ReplicaPutAck& ack) {
   auto* replicating = std::get_if<Replicating>(&stage_);
-  if (replicating == nullptr || status.code() == StatusCode::kStaleEpoch) return;
-  if (status.ok()) {
-    replicating->acks.on_success(replica);
-  } else {
-    replicating->acks.on_failure(replica);
-    failures_.add(replica, status.message());
+  if (replicating == nullptr || ack.status.code() == StatusCode::kStaleEpoch) return {};
+  PutCopies& copies = replicating->copies;
+  if (ack.hint_for) {
+    const PutCopies::Hint hint{.intended = ack.hint_for, .keeper = ack.replica};
+    if (!ack.status.ok()) {
+      copies.on_hint_refused(hint);
+      failures_.add(ack.replica, "keeps no hint: " + ack.status.message());
+    } else if (copies.on_hint_kept(hint)) {
+      return {hint};
+    }
+    return {};
   }
+  if (ack.status.ok()) return copies.on_held(ack.replica);
+  copies.on_refused(ack.replica, ack.status);
+  failures_.add(ack.replica, ack.status.message());
+  return {};
 }
 
 }  // namespace ringkv

@@ -1,5 +1,5 @@
 // One put (or delete) under way at its coordinator: from what it reads first to W acknowledgements (Dynamo
-// paper, section 4.5).
+// paper, section 4.5), and on until its slow owners have it or a hint is kept for them.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "replication/messages.h"
 #include "replication/owner_failures.h"
+#include "replication/put_copies.h"
 #include "replication/quorum.h"
 
 namespace ringkv {
@@ -23,6 +24,7 @@ class PutRequest {
     Place place;
     Conflict conflict = Conflict::kSiblings;
     uint32_t w = 0;  // as asked; 0: the bucket's default
+    bool primary = false;
     bool sync = true;
     Time deadline;
     OperationId operation;
@@ -43,7 +45,8 @@ class PutRequest {
     SharedBytes record;
     CausalContext context;
     bool siblings_stay = false;
-    Quorum acks;
+    PutCopies copies;
+    bool answered = false;  // it lingers for its slow owners
   };
   using Stage = std::variant<Stamping, Reading, Replicating>;
 
@@ -56,11 +59,16 @@ class PutRequest {
   Stage& stage() { return stage_; }
   const Stage& stage() const { return stage_; }
   bool may_be_written() const { return !std::holds_alternative<Reading>(stage_); }
+  bool is_answered() const {
+    const auto* replicating = std::get_if<Replicating>(&stage_);
+    return replicating != nullptr && replicating->answered;
+  }
 
   // Of an owner that was asked what it holds.
   void on_reply(const ReplicaGetReply& reply);
-  // Of an owner that was sent the record.
-  void on_ack(NodeId replica, const Status& status);
+  // Of an owner that was sent the record, or of a node that was asked to keep it for one. Returns the hints
+  // that aren't needed any more.
+  std::vector<PutCopies::Hint> on_ack(const ReplicaPutAck& ack);
 
   OwnerFailures& failures() { return failures_; }
   const OwnerFailures& failures() const { return failures_; }

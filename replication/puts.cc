@@ -42,7 +42,10 @@ void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription&
   const Result<uint32_t> write_quorum = quorum_for("w", put.w, bucket.write_quorum, owners.size());
   if (!write_quorum.ok())
     return environment_.refuse(arrival, put, place.token, write_quorum.status(), outbox);
-  if (Status status = check_reachable(view, put.key, owners, *write_quorum); !status.ok())
+  const WriteTargets targets{.partition = place.partition,
+                             .write_quorum = *write_quorum,
+                             .stand_ins = environment_.settings.hints && !put.primary};
+  if (Status status = check_reachable(view, put.key, targets); !status.ok())
     return environment_.refuse(arrival, put, place.token, std::move(status), outbox);
   StampPut stamp;
   if (Status status = take_contexts(put, place.token, stamp); !status.ok()) {
@@ -70,6 +73,7 @@ void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription&
                                                    .place = std::move(place),
                                                    .conflict = stamp.conflict,
                                                    .w = put.w,
+                                                   .primary = put.primary,
                                                    .sync = stamp.sync,
                                                    .deadline = arrival.deadline,
                                                    .operation = put.operation,
@@ -88,7 +92,7 @@ RequestNumber Puts::insert(PutRequest put) {
   const RequestNumber request = environment_.numbers.next();
   const PutRequest::Asked& asked = put.asked();
   environment_.numbers.wake(request, asked.deadline);
-  if (asked.operation) {
+  if (asked.operation && !put.is_answered()) {
     environment_.operations.begin(asked.operation,
                                   {.request = request, .token = asked.place.token, .synced = asked.sync},
                                   asked.deadline);
@@ -150,74 +154,19 @@ bool Puts::on(const ReplicaGetReply& reply, Time now, MessageOutbox& outbox) {
   return true;
 }
 
-bool Puts::on(const ReplicaPutAck& ack, Time now, MessageOutbox& outbox) {
-  const auto put = puts_.find(ack.request);
-  if (put == puts_.end()) return false;
-  put->second.on_ack(ack.replica, ack.status);
-  advance(ack.request, now, outbox);
-  return true;
-}
-
-void Puts::on(PutStamped stamped, Time now, MessageOutbox& outbox) {
-  const auto at = puts_.find(stamped.request);
-  if (at == puts_.end()) return;  // answered, as of unknown outcome: it will be found by reads
-  PutRequest& put = at->second;
-  put.stage() = Replicating{std::move(stamped.record), std::move(stamped.context), stamped.siblings_stay,
-                            acknowledgements(put)};
-  const RingView& view = environment_.view;
-  const std::vector<NodeId> owners = view.owners_of(put.asked().place.partition);
-  put.failures().add(view, owners);
-  for (const NodeId owner : owners) {
-    if (owner != view.self()) send_copy(owner, stamped.request, put, outbox);
-  }
-  advance(stamped.request, now, outbox);
-}
-
-// Of the present owners. One that can't be reached now is sent the record all the same, and counts if it
-// acknowledges it.
-Quorum Puts::acknowledgements(const PutRequest& put) const {
-  const RingView& view = environment_.view;
-  const PutRequest::Asked& asked = put.asked();
-  const std::vector<NodeId> owners = view.owners_of(asked.place.partition);
-  const BucketDescription* bucket = view.ring().description().find_bucket(asked.bucket);
-  CHECK(bucket != nullptr);  // buckets are never taken away
-  const Result<uint32_t> write_quorum = quorum_for("w", asked.w, bucket->write_quorum, owners.size());
-  Quorum quorum(owners, write_quorum.ok() ? *write_quorum : asked.w);
-  for (const NodeId owner : owners) {
-    if (!view.is_reachable(owner)) quorum.on_failure(owner);
-  }
-  return quorum;
-}
-
-void Puts::send_copy(NodeId owner, RequestNumber request, const PutRequest& put,
-                     MessageOutbox& outbox) const {
-  const PutRequest::Asked& asked = put.asked();
-  outbox.send(owner, ReplicaPut{.request = request,
-                                .place = owner == environment_.settings.self ? asked.place : Place(),
-                                .bucket = asked.bucket,
-                                .key = asked.key,
-                                .record = std::get<Replicating>(put.stage()).record,
-                                .conflict = asked.conflict,
-                                .source = Source::kPut,
-                                .sync = asked.sync,
-                                .deadline = asked.deadline});
-}
-
-void Puts::on(const StampPutAck& ack, Time now, MessageOutbox& outbox) {
-  const auto at = puts_.find(ack.request);
-  if (at == puts_.end()) return;  // already answered
-  if (!ack.status.ok()) return finish(ack.request, refusal(ack.status), now, outbox);
-  at->second.on_ack(ack.replica, ack.status);
-  advance(ack.request, now, outbox);
-}
-
 void Puts::advance(RequestNumber request, Time now, MessageOutbox& outbox) {
-  PutRequest& put = puts_.at(request);
+  const auto at = puts_.find(request);
+  PutRequest& put = at->second;
   if (std::holds_alternative<Reading>(put.stage())) return advance_reading(request, now, outbox);
   const auto* replicating = std::get_if<Replicating>(&put.stage());
   if (replicating == nullptr) return;
-  if (replicating->acks.reached()) return finish(request, receipt_of(put), now, outbox);
-  if (replicating->acks.possible()) return;
+  ask_keepers(request, put, now, outbox);
+  if (replicating->answered) {
+    if (replicating->copies.settled()) end_lingering(at);
+    return;
+  }
+  if (replicating->copies.reached()) return finish(request, receipt_of(put), now, outbox);
+  if (replicating->copies.possible()) return;
   finish(request, unknown_outcome(put, "too few of its owners can acknowledge it"), now, outbox);
 }
 
@@ -242,28 +191,30 @@ void Puts::advance_reading(RequestNumber request, Time now, MessageOutbox& outbo
 
 void Puts::finish(RequestNumber request, const ClientReply& reply, Time now, MessageOutbox& outbox) {
   const auto at = puts_.find(request);
-  const PutRequest put = std::move(at->second);
-  puts_.erase(at);
+  PutRequest& put = at->second;
   environment_.held_bytes -= put.asked().held_bytes;
   const RequestKind kind = put.asked().tombstone ? RequestKind::kDelete : RequestKind::kPut;
   environment_.statistics.count(kind, reply.status, now - put.started());
   for (const Requester& requester : put.requesters()) environment_.answer(requester, reply, outbox);
-  if (!put.asked().operation) return;
-  environment_.operations.decide(put.asked().operation, outcome_of(reply.status), acknowledged_bits(put),
-                                 reply.seen);
+  if (put.asked().operation) {
+    environment_.operations.decide(put.asked().operation, outcome_of(reply.status), acknowledged_bits(put),
+                                   reply.seen);
+  }
+  if (!reply.status.ok() || !linger(put, now, outbox)) puts_.erase(at);
 }
 
 uint32_t Puts::acknowledged_bits(const PutRequest& put) const {
   const auto* replicating = std::get_if<Replicating>(&put.stage());
   if (replicating == nullptr) return 0;
   const std::vector<NodeId> owners = environment_.view.owners_of(put.asked().place.partition);
-  return bits_of(owners, replicating->acks.succeeded());
+  return bits_of(owners, replicating->copies.held_by());
 }
 
 ClientReply Puts::receipt_of(const PutRequest& put) const {
   const auto& replicating = std::get<Replicating>(put.stage());
   ClientReply reply;
-  reply.body = receipt(environment_.view, replicating.acks.succeeded(), put.asked().sync);
+  const PutCopies& copies = replicating.copies;
+  reply.body = receipt(environment_.view, copies.held_by(), put.asked().sync, copies.hints_kept());
   reply.seen = encode_client_context(replicating.context, put.asked().place.token);
   if (!replicating.siblings_stay) std::get<PutReceipt>(reply.body).context = Context(reply.seen);
   return reply;
@@ -274,10 +225,16 @@ ClientReply Puts::unknown_outcome(const PutRequest& put, std::string_view reason
                                     cat(reason, put.failures().text(environment_.view))));
 }
 
-void Puts::expire(RequestNumber request, Time now, MessageOutbox& outbox) {
+void Puts::wake(RequestNumber request, Time now, MessageOutbox& outbox) {
   const auto at = puts_.find(request);
-  if (at == puts_.end() || now < at->second.asked().deadline) return;
-  const PutRequest& put = at->second;
+  if (at == puts_.end()) return;
+  if (now < at->second.asked().deadline) return advance(request, now, outbox);
+  if (at->second.is_answered()) return end_lingering(at);
+  expire(request, now, outbox);
+}
+
+void Puts::expire(RequestNumber request, Time now, MessageOutbox& outbox) {
+  const PutRequest& put = puts_.at(request);
   if (put.may_be_written()) {
     return finish(request, unknown_outcome(put, "timed out before enough owners acknowledged it"), now,
                   outbox);
@@ -310,9 +267,7 @@ void Puts::on_ring(Time now, MessageOutbox& outbox) {
       read_first(request, std::move(stamp), now, outbox);
       continue;
     }
-    std::get<Replicating>(put.stage()).acks = acknowledgements(put);
-    for (const NodeId owner : owners) send_copy(owner, request, put, outbox);
-    advance(request, now, outbox);
+    replicate_anew(request, now, outbox);
   }
 }
 
@@ -320,15 +275,16 @@ void Puts::on_view(Time now, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
   for (const RequestNumber request : sorted_numbers(puts_)) {
     PutRequest& put = puts_.at(request);
-    Quorum* quorum = nullptr;
-    if (auto* reading = std::get_if<Reading>(&put.stage())) quorum = &reading->answers;
-    if (auto* replicating = std::get_if<Replicating>(&put.stage())) quorum = &replicating->acks;
-    if (quorum == nullptr) continue;
-    for (const NodeId owner : std::vector<NodeId>(quorum->waiting())) {
-      if (view.is_reachable(owner)) continue;
-      quorum->on_failure(owner);
-      put.failures().add(owner, "can't be reached");
+    std::vector<NodeId> given_up;
+    if (auto* reading = std::get_if<Reading>(&put.stage())) {
+      for (const NodeId owner : reading->answers.waiting()) {
+        if (!view.is_reachable(owner)) given_up.push_back(owner);
+      }
+      for (const NodeId owner : given_up) reading->answers.on_failure(owner);
+    } else if (auto* replicating = std::get_if<Replicating>(&put.stage())) {
+      given_up = replicating->copies.on_view(view);
     }
+    for (const NodeId owner : given_up) put.failures().add(owner, "can't be reached");
     advance(request, now, outbox);
   }
 }
@@ -339,14 +295,23 @@ void Puts::on_link_restored(NodeId node, MessageOutbox& outbox) const {
     if (const auto* reading = std::get_if<Reading>(&put.stage())) {
       if (reading->answers.awaits(node)) ask(node, request, put, outbox);
     } else if (const auto* replicating = std::get_if<Replicating>(&put.stage())) {
-      if (replicating->acks.awaits(node)) send_copy(node, request, put, outbox);
+      const PutCopies& copies = replicating->copies;
+      if (copies.awaits_owner(node)) send_copy(node, request, put, outbox);
+      if (const std::optional<NodeId> intended = copies.awaits_keeper(node)) {
+        send_hint({.intended = *intended, .keeper = node}, request, put, outbox);
+      }
     }
   }
 }
 
 void Puts::fail_all(const Status& why, Time now, MessageOutbox& outbox) {
   for (const RequestNumber request : sorted_numbers(puts_)) {
-    const PutRequest& put = puts_.at(request);
+    const auto at = puts_.find(request);
+    const PutRequest& put = at->second;
+    if (put.is_answered()) {
+      end_lingering(at);
+      continue;
+    }
     finish(request,
            put.may_be_written() ? unknown_outcome(put, why.message()) : refusal(unavailable(why.message())),
            now, outbox);

@@ -10,6 +10,8 @@
 namespace ringkv {
 namespace {
 
+constexpr WallMicros kSkewBoundMicros = 5'000'000;
+
 Status named(std::string_view key, Status status) {
   if (status.code() != StatusCode::kCorruption) return status;
   return corruption(cat("key ", display_key(key), ": ", status.message()));
@@ -23,12 +25,14 @@ Status timed_out(std::string_view key, std::string_view before_what) {
 
 const Place& Replica::place_of_change(const Change& change) {
   if (const auto* put = std::get_if<StampPut>(&change)) return put->place;
-  return std::get<Merge>(change).put.place;
+  if (const auto* merge = std::get_if<Merge>(&change)) return merge->put.place;
+  return std::get<EraseRecord>(change).place;
 }
 
 Time Replica::deadline_of(const Change& change) {
   if (const auto* put = std::get_if<StampPut>(&change)) return put->deadline;
-  return std::get<Merge>(change).put.deadline;
+  if (const auto* merge = std::get_if<Merge>(&change)) return merge->put.deadline;
+  return Time::max();
 }
 
 size_t Replica::bytes_of(const Change& change) {
@@ -36,8 +40,9 @@ size_t Replica::bytes_of(const Change& change) {
   if (const auto* put = std::get_if<StampPut>(&change)) {
     return put->key.size() + place.storage_key.size() + put->value.size();
   }
-  const ReplicaPut& put = std::get<Merge>(change).put;
-  return put.key.size() + place.storage_key.size() + put.record->size();
+  const auto* merge = std::get_if<Merge>(&change);
+  if (merge == nullptr) return place.storage_key.size();
+  return merge->put.key.size() + place.storage_key.size() + merge->put.record->size();
 }
 
 void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
@@ -48,9 +53,10 @@ void Replica::on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, Mes
   if (from != settings_.self) put.place = place_of(settings_.placement, put.bucket, put.key);
   Merge merge{from, std::move(put), {}};
   Status status = check_key(merge.put.key);
+  if (status.ok()) status = check_owned(merge.put.place, merge.put.key);
   if (status.ok()) {
     Result<RecordOutline> outline = decode_record_outline(*merge.put.record);
-    if (outline.ok() && !outline->head.context.stripped && !outline->head.dots.empty()) {
+    if (outline.ok() && !outline->head.context.stripped && !outline->head.absent()) {
       merge.arriving = std::move(*outline);
     } else {
       status = outline.ok() ? corruption("a record that isn't complete was sent") : outline.status();
@@ -62,6 +68,22 @@ void Replica::on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, Mes
   }
   if (!status.ok()) return refuse(merge, std::move(status), outbox);
   take(std::move(merge), now, wall_now, outbox);
+}
+
+void Replica::on(EraseRecord erase, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  take(std::move(erase), now, wall_now, outbox);
+}
+
+bool Replica::owns(Partition partition) const {
+  for (const uint16_t position : ring_->preference_list(partition)) {
+    if (ring_->member(position).node == settings_.self) return true;
+  }
+  return false;
+}
+
+Status Replica::check_owned(const Place& place, std::string_view key) const {
+  if (owns(place.partition)) return {};
+  return forbidden(cat("key ", display_key(key), " isn't this node's in epoch ", ring_->epoch()));
 }
 
 void Replica::take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox) {
@@ -80,7 +102,7 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
     return Step::kDone;
   };
   if (now >= deadline_of(change)) {
-    const auto* put = std::get_if<StampPut>(&change);
+    const auto* put = std::get_if<StampPut>(&change);  // an erasure has no deadline
     return refused(timed_out(put != nullptr ? put->key : std::get<Merge>(change).put.key, "written"));
   }
   RecordHead newest;
@@ -95,11 +117,15 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
     newest = std::move(*decoded);
   }
   store_.restore(newest.context);
+  if (newest.dots.empty()) newest.context.join(store_.erased(place.partition));
+  if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
   const auto apply_change = [&](const Record* held) {
     if (auto* put = std::get_if<StampPut>(&change)) {
       apply(*put, newest, held, wall_now, outbox);
+    } else if (auto* merge = std::get_if<Merge>(&change)) {
+      apply(*merge, newest, held, outbox);
     } else {
-      apply(std::get<Merge>(change), newest, held, outbox);
+      apply(std::get<EraseRecord>(change), newest, held, wall_now, outbox);
     }
     return Step::kDone;
   };
@@ -122,7 +148,7 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
   }
   Result<Record> held = decode_record(*bytes);
   if (!held.ok()) return refused(held.status());
-  store_.restore(held->context);
+  held->context = newest.context;
   return apply_change(&*held);
 }
 
@@ -181,24 +207,72 @@ void Replica::apply(StampPut& put, const RecordHead& newest, const Record* held,
   outbox.send(settings_.self, StampPutAck{put.request, settings_.self, {}});
 }
 
+void Replica::apply_floors(Merge& merge, RecordHead& newest) const {
+  const Partition partition = merge.put.place.partition;
+  const auto holds = [](const std::vector<Dot>& dots, const Dot& dot) {
+    return std::binary_search(dots.begin(), dots.end(), dot);
+  };
+  for (const Dot& dot : merge.arriving.head.dots) {
+    if (holds(newest.dots, dot) || newest.context.covers(dot)) continue;
+    if (store_.floor_covers(partition, dot)) newest.context.vector.raise(dot.actor, dot.counter);
+  }
+  if (merge.put.floor == nullptr) return;
+  for (const Dot& dot : newest.dots) {
+    CausalContext& theirs = merge.arriving.head.context;
+    if (holds(merge.arriving.head.dots, dot) || theirs.covers(dot) || !merge.put.floor->covers(dot)) continue;
+    theirs.vector.raise(dot.actor, dot.counter);
+    merge.as_it_came = false;
+  }
+}
+
 bool Replica::needs_values(const Merge& merge, const RecordHead& newest) {
   return effect_of(merge.arriving, newest, merge.put.conflict, merge.put.source) == ArrivalEffect::kNeedsOurs;
 }
 
+// Nothing of it is live, and the floor says all that it says.
+bool Replica::is_under_floor(Partition partition, const RecordHead& head) const {
+  const auto covered = [&](const Dot& dot) { return store_.floor_covers(partition, dot); };
+  const std::vector<VersionVector::Entry>& entries = head.context.vector.entries();
+  return std::all_of(head.dots.begin(), head.dots.end(), covered) &&
+         std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+           return covered({entry.actor, entry.counter});
+         });
+}
+
+// What is held has all that arrives, by the floor where not by its own context.
+bool Replica::tells_nothing(const Merge& merge, const RecordHead& newest) const {
+  const RecordHead& theirs = merge.arriving.head;
+  const auto known = [&](const Dot& dot) {
+    return newest.context.covers(dot) || std::binary_search(newest.dots.begin(), newest.dots.end(), dot);
+  };
+  const auto stays = [&](const Dot& dot) {
+    return !theirs.context.covers(dot) || std::binary_search(theirs.dots.begin(), theirs.dots.end(), dot);
+  };
+  if (!std::all_of(theirs.dots.begin(), theirs.dots.end(), known)) return false;
+  if (!std::all_of(newest.dots.begin(), newest.dots.end(), stays)) return false;
+  const Partition partition = merge.put.place.partition;
+  for (const VersionVector::Entry& entry : theirs.context.vector.entries()) {
+    const Dot dot{entry.actor, entry.counter};
+    if (!newest.context.covers(dot) && !store_.floor_covers(partition, dot)) return false;
+  }
+  return newest.dots.empty() || newest.context.highest_time >= theirs.context.highest_time;
+}
+
 void Replica::apply(Merge& merge, const RecordHead& newest, const Record* held, MessageOutbox& outbox) {
   const ReplicaPut& put = merge.put;
-  const ArrivalEffect effect = effect_of(merge.arriving, newest, put.conflict, put.source);
-  if (effect == ArrivalEffect::kNothingNew) return acknowledge_unchanged(merge, outbox);
+  if (tells_nothing(merge, newest)) return acknowledge_unchanged(merge, outbox);
   if (Status status = check_space(merge, newest); !status.ok())
     return refuse(merge, std::move(status), outbox);
-  if (effect == ArrivalEffect::kReplacesAll) {
+  const ArrivalEffect effect = effect_of(merge.arriving, newest, put.conflict, put.source);
+  if (effect == ArrivalEffect::kReplacesAll && merge.as_it_came) {
     return stage(merge, {put.record, std::move(merge.arriving.head)}, newest, outbox);
   }
   Result<Record> arriving = decode_record(*put.record);
   CHECK(arriving.ok());  // its outline was read
-  const Record merged = effect == ArrivalEffect::kLeavesNoneOfOurs
-                            ? merge_over(newest, std::move(*arriving), put.conflict, put.source)
-                            : merge_with(*held, std::move(*arriving), put.conflict, put.source);
+  arriving->context = merge.arriving.head.context;
+  const Record merged = effect == ArrivalEffect::kNeedsOurs
+                            ? merge_with(*held, std::move(*arriving), put.conflict, put.source)
+                            : merge_over(newest, std::move(*arriving), put.conflict, put.source);
   if (!within_limits(merged)) {
     return refuse(merge,
                   too_many_siblings(cat("key ", display_key(put.key), " would have more versions than fit")),
@@ -209,12 +283,27 @@ void Replica::apply(Merge& merge, const RecordHead& newest, const Record* held, 
 
 void Replica::stage(const Merge& merge, EncodedRecord record, const RecordHead& newest,
                     MessageOutbox& outbox) {
-  store_.stage(merge.put.place, std::move(record), newest);
+  const Place& place = merge.put.place;
+  if (record.head.content_bytes == 0 && is_under_floor(place.partition, record.head)) {
+    store_.erase(place, newest, record.head.context);
+  } else {
+    store_.stage(place, std::move(record), newest);
+  }
   if (merge.put.sync) store_.require_sync();
   outbox.staged();
   if (merge.put.request != 0) {
-    outbox.send(merge.from, ReplicaPutAck{merge.put.request, settings_.self, {}});
+    outbox.send(merge.from, ReplicaPutAck{merge.put.request, settings_.self, {}, {}});
   }
+}
+
+// What expired waits for the skew of the members' clocks too.
+void Replica::apply(const EraseRecord& erase, const RecordHead& newest, const Record* held,
+                    WallMicros wall_now, MessageOutbox& outbox) {
+  if (newest.absent() || held == nullptr) return;
+  const uint64_t expired_before_ms = (wall_now - std::min(wall_now, kSkewBoundMicros)) / 1000;
+  if (held->has_live_value(expired_before_ms) || !is_under_floor(erase.place.partition, newest)) return;
+  store_.erase(erase.place, newest, newest.context);
+  outbox.staged();
 }
 
 // What is held already may still be on its way to the disk, or be there without a sync.
@@ -222,7 +311,7 @@ void Replica::acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox) {
   const ReplicaPut& put = merge.put;
   if (put.request == 0) return;
   const BatchNumber pending = store_.pending(put.place);
-  ReplicaPutAck ack{put.request, settings_.self, {}};
+  ReplicaPutAck ack{put.request, settings_.self, {}, {}};
   if (put.sync && (pending != 0 || !store_.is_synced())) {
     store_.require_sync();
     outbox.staged();
@@ -248,7 +337,7 @@ void Replica::refuse(const StampPut& put, Status status, MessageOutbox& outbox) 
 void Replica::refuse(const Merge& merge, Status status, MessageOutbox& outbox) {
   if (merge.put.request == 0) return;
   outbox.send(merge.from,
-              ReplicaPutAck{merge.put.request, settings_.self, named(merge.put.key, std::move(status))});
+              ReplicaPutAck{merge.put.request, settings_.self, named(merge.put.key, std::move(status)), {}});
 }
 
 void Replica::refuse_change(const Change& change, const Status& status, MessageOutbox& outbox) {
@@ -292,8 +381,12 @@ void Replica::on_committed(BatchNumber batch, Time now, WallMicros wall_now, Mes
       answer(waiting.get, {}, *waiting.bytes, outbox);
     } else {
       // Nothing is being written now, so it doesn't wait again.
-      on(waiting.get.from, std::move(waiting.get.get), now, outbox);
+      answer_or_read(std::move(waiting.get), outbox);
     }
+  }
+  while (!scans_waiting_.empty() && scans_waiting_.begin()->first <= batch) {
+    outbox.send(settings_.self, std::move(scans_waiting_.begin()->second));
+    scans_waiting_.erase(scans_waiting_.begin());
   }
   while (!latches_waiting_.empty() && latches_waiting_.begin()->first <= batch) {
     const KeyIdentity key = latches_waiting_.begin()->second;

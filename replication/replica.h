@@ -18,10 +18,14 @@
 #include <string>
 #include <unordered_map>
 #include <variant>
+#include <vector>
 
 #include "replication/arrival_decision.h"
 #include "replication/messages.h"
+#include "replication/ring.h"
 #include "replication/stamp_rules.h"
+#include "replication/wholeness.h"
+#include "storage/hint_store.h"
 #include "storage/record_store.h"
 
 namespace ringkv {
@@ -36,21 +40,23 @@ class Replica {
     size_t reads_max = 20'000;      // that wait for the disk at once; more: OVERLOADED
   };
 
-  // The store is borrowed and outlives the replica.
-  Replica(const Settings& settings, RecordStore& store) : settings_(settings), store_(store) {}
+  // All are borrowed and outlive the replica; the ring until the next set_ring.
+  Replica(const Settings& settings, const Ring& ring, RecordStore& store, const HintStore& hints,
+          const Wholeness& wholeness)
+      : settings_(settings), ring_(&ring), store_(store), hints_(hints), wholeness_(wholeness) {}
+
+  void set_ring(const Ring& ring) { ring_ = &ring; }
 
   // While the disk is nearly full values from puts and read repairs are refused with this reason; deletes are
   // taken, and whatever else converges.
   void refuse_puts(std::string reason) { puts_refused_ = std::move(reason); }
   void take_puts() { puts_refused_.clear(); }
 
-  // A replica that has not yet fetched what it may have missed: it takes writes, and doesn't count for reads.
-  void set_whole(bool whole) { whole_ = whole; }
-
   void on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox);
   void on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, MessageOutbox& outbox);
   void on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox);
   void on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox);
+  void on(EraseRecord erase, Time now, WallMicros wall_now, MessageOutbox& outbox);
   void on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& outbox);
   void on(SliceRead read, MessageOutbox& outbox);
 
@@ -58,7 +64,8 @@ class Replica {
   void on_committed(BatchNumber batch, Time now, WallMicros wall_now, MessageOutbox& outbox);
 
   size_t waiting() const {
-    return latches_.size() + reads_.size() + gets_waiting_.size() + answers_waiting_.size();
+    return latches_.size() + reads_.size() + gets_waiting_.size() + scans_waiting_.size() +
+           answers_waiting_.size();
   }
   size_t latched_bytes() const { return latched_bytes_; }  // of changes that wait, expired ones too
 
@@ -67,8 +74,9 @@ class Replica {
     NodeId from;
     ReplicaPut put;
     RecordOutline arriving;
+    bool as_it_came = true;  // its context is the one in its bytes
   };
-  using Change = std::variant<StampPut, Merge>;
+  using Change = std::variant<StampPut, Merge, EraseRecord>;
   // Changes that wait for the first of them, which waits for the disk or for a commit.
   struct Latch {
     std::deque<Change> changes;
@@ -80,10 +88,15 @@ class Replica {
   struct Get {
     NodeId from;
     ReplicaGet get;
+    // Noted before the record is read, which waits for all that was staged by then: the floor claims that
+    // too.
+    VersionVector floor;
+    bool floor_noted = false;
   };
   struct Scan {
     NodeId from;
     RequestNumber request = 0;
+    std::vector<ReplicaScanReply::Erased> erased;
   };
   // A get that waits for a commit; with the bytes that it will answer where they were read already.
   struct WaitingGet {
@@ -100,6 +113,7 @@ class Replica {
   static size_t bytes_of(const Change& change);
   static bool needs_values(const StampPut& put, const RecordHead& newest);
   static bool needs_values(const Merge& merge, const RecordHead& newest);
+  static bool needs_values(const EraseRecord&, const RecordHead& newest) { return !newest.absent(); }
 
   void take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox);
   enum class Step : uint8_t { kDone, kWaits };
@@ -115,20 +129,34 @@ class Replica {
   void apply(StampPut& put, const RecordHead& newest, const Record* held, WallMicros wall_now,
              MessageOutbox& outbox);
   void apply(Merge& merge, const RecordHead& newest, const Record* held, MessageOutbox& outbox);
+  void apply(const EraseRecord& erase, const RecordHead& newest, const Record* held, WallMicros wall_now,
+             MessageOutbox& outbox);
   void stage(const Merge& merge, EncodedRecord record, const RecordHead& newest, MessageOutbox& outbox);
+  // A floor on either side speaks of this key too: contexts are raised by what it changes here.
+  void apply_floors(Merge& merge, RecordHead& newest) const;
+  bool tells_nothing(const Merge& merge, const RecordHead& newest) const;
+  bool is_under_floor(Partition partition, const RecordHead& head) const;
   void acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox);
   void refuse(const StampPut& put, Status status, MessageOutbox& outbox);
   void refuse(const Merge& merge, Status status, MessageOutbox& outbox);
+  void refuse(const EraseRecord&, const Status&, MessageOutbox&) {}
   void refuse_change(const Change& change, const Status& status, MessageOutbox& outbox);
   Status check_space(const Merge& merge, const RecordHead& newest) const;
 
+  void answer_or_read(Get waiting, MessageOutbox& outbox);
   bool answered_from_memory(const Get& get, MessageOutbox& outbox);
   void answer(const Get& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
   void answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox);
 
+  bool owns(Partition partition) const;
+  Status check_owned(const Place& place, std::string_view key) const;
+  void inspect(const Get& get, ReplicaGetReply& reply) const;
+
   const Settings settings_;
+  const Ring* ring_;
   RecordStore& store_;
-  bool whole_ = true;
+  const HintStore& hints_;
+  const Wholeness& wholeness_;
   std::string puts_refused_;
 
   std::unordered_map<KeyIdentity, Latch> latches_;
@@ -137,6 +165,7 @@ class Replica {
   std::unordered_map<uint64_t, Scan> scans_;                          // by ticket
   uint64_t last_ticket_ = 0;
   std::multimap<BatchNumber, WaitingGet> gets_waiting_;
+  std::multimap<BatchNumber, ReadSlice> scans_waiting_;
   std::multimap<BatchNumber, WaitingAnswer> answers_waiting_;
   std::multimap<BatchNumber, KeyIdentity> latches_waiting_;
 };

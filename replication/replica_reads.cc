@@ -41,20 +41,35 @@ Result<ReplicaGetReply> reply_from(std::string_view bytes, bool digest) {
 
 void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
   if (from != settings_.self) get.place = place_of(settings_.placement, get.bucket, get.key);
-  const Get waiting{from, std::move(get)};
+  Get waiting{from, std::move(get), {}};
   const ReplicaGet& asked = waiting.get;
   Status refusal = check_key(asked.key);
+  if (refusal.ok() && !asked.inspect) refusal = check_owned(asked.place, asked.key);
   if (refusal.ok() && now >= asked.deadline) {
     refusal = unavailable(cat("key ", display_key(asked.key), ": timed out before it was read"));
   }
-  if (refusal.ok() && !whole_ && !asked.inspect) refusal = not_whole();
+  if (refusal.ok() && !wholeness_.is_whole(asked.place.partition) && !asked.inspect) refusal = not_whole();
   if (refusal.ok() && reads_.size() + gets_waiting_.size() >= settings_.reads_max) {
     refusal = overloaded(cat(reads_.size() + gets_waiting_.size(), " reads wait for the disk"));
   }
   if (!refusal.ok()) return answer(waiting, refusal, {}, outbox);
 
+  if (asked.with_floor) {
+    waiting.floor = store_.floor(asked.place.partition).vector;
+    waiting.floor_noted = true;
+    if (const BatchNumber batch = store_.last_staged(); batch != 0) {
+      gets_waiting_.emplace(batch, WaitingGet{std::move(waiting), std::nullopt});
+      return;
+    }
+  }
+  answer_or_read(std::move(waiting), outbox);
+}
+
+// Of committed state: it waits, once, while the key is being written.
+void Replica::answer_or_read(Get waiting, MessageOutbox& outbox) {
+  const ReplicaGet& asked = waiting.get;
   if (const BatchNumber batch = store_.being_written(asked.place); batch != 0) {
-    gets_waiting_.emplace(batch, WaitingGet{waiting, std::nullopt});
+    gets_waiting_.emplace(batch, WaitingGet{std::move(waiting), std::nullopt});
     return;
   }
   if (asked.digest && answered_from_memory(waiting, outbox)) return;
@@ -88,9 +103,33 @@ void Replica::answer(const Get& get, const Status& status, std::string_view byte
   } else {
     reply.status = read.status();
   }
+  if (get.floor_noted) {
+    reply.with_floor = true;
+    reply.floor = get.floor;
+    reply.closed = store_.floors().closed();
+  }
+  if (get.get.inspect) inspect(get, reply);
   reply.request = get.get.request;
   reply.replica = settings_.self;
   outbox.send(get.from, std::move(reply));
+}
+
+// What people want to know beside the record. A hint that only the disk knows is left out.
+void Replica::inspect(const Get& get, ReplicaGetReply& reply) const {
+  const Place& place = get.get.place;
+  reply.whole = wholeness_.is_whole(place.partition);
+  if (is_transient(reply.record.versions)) {
+    for (const VersionVector::Entry& entry : reply.record.context.vector.entries()) {
+      const Dot dot{entry.actor, entry.counter};
+      if (!store_.floor_covers(place.partition, dot)) reply.blocked_by.push_back(dot);
+    }
+  }
+  for (const auto& [intended, count] : hints_.counts()) {
+    const Result<std::optional<std::string>> hint = hints_.newest(intended, place.storage_key);
+    if (!hint.ok() || !*hint || (*hint)->empty()) continue;
+    if (Result<Record> record = decode_record(**hint); record.ok())
+      reply.hints.push_back({intended, *std::move(record)});
+  }
 }
 
 void Replica::answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox) {
@@ -101,7 +140,11 @@ void Replica::answer(NodeId to, BatchNumber after, Message message, MessageOutbo
 void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox) {
   Status refusal;
   if (now >= scan.deadline) refusal = unavailable("timed out before it was read");
-  if (refusal.ok() && !whole_) refusal = not_whole();
+  const auto lacks = [this](Partition partition) {
+    return partition >= settings_.placement.partitions || !wholeness_.is_whole(partition);
+  };
+  if (refusal.ok() && std::any_of(scan.partitions.begin(), scan.partitions.end(), lacks))
+    refusal = not_whole();
   if (refusal.ok() && scans_.size() >= settings_.reads_max) {
     refusal = overloaded(cat(scans_.size(), " scans wait for the disk"));
   }
@@ -111,25 +154,34 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
     return outbox.send(from, std::move(reply));
   }
   const uint64_t ticket = ++last_ticket_;
-  scans_.emplace(ticket, Scan{from, scan.request});
-  outbox.send(settings_.self, ReadSlice{ticket,
-                                        {.bucket = std::move(scan.bucket),
-                                         .prefix = std::move(scan.prefix),
-                                         .after = std::move(scan.after),
-                                         .partitions = std::move(scan.partitions),
-                                         .ring_partitions = settings_.placement.partitions,
-                                         .records_max = std::min<size_t>(scan.records_max, kScanRecordsMax),
-                                         .values = scan.values},
-                                        scan.deadline});
+  Scan& waiting = scans_.emplace(ticket, Scan{from, scan.request, {}}).first->second;
+  for (const Partition partition : scan.partitions) {
+    const CausalContext& erased = store_.erased(partition);
+    if (!erased.vector.empty()) waiting.erased.push_back({partition, erased});
+  }
+  ReadSlice read{ticket,
+                 {.bucket = std::move(scan.bucket),
+                  .prefix = std::move(scan.prefix),
+                  .after = std::move(scan.after),
+                  .partitions = std::move(scan.partitions),
+                  .ring_partitions = settings_.placement.partitions,
+                  .records_max = std::min<size_t>(scan.records_max, kScanRecordsMax),
+                  .values = scan.values},
+                 scan.deadline};
+  // What was erased claims what is staged: of other keys of its partition too.
+  const BatchNumber staged = waiting.erased.empty() ? 0 : store_.last_staged();
+  if (staged == 0) return outbox.send(settings_.self, std::move(read));
+  scans_waiting_.emplace(staged, std::move(read));
 }
 
 // The worker may have seen what is being written and isn't synced yet: the answer waits for it.
 void Replica::on(SliceRead read, MessageOutbox& outbox) {
   const auto at = scans_.find(read.ticket);
   if (at == scans_.end()) return;
-  const Scan scan = at->second;
+  Scan scan = std::move(at->second);
   scans_.erase(at);
   ReplicaScanReply reply{.request = scan.request, .replica = settings_.self};
+  reply.erased = std::move(scan.erased);
   reply.status = std::move(read.status);
   reply.last = std::move(read.slice.last);
   reply.at_end = read.slice.at_end;

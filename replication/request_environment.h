@@ -21,6 +21,9 @@ struct CoordinatorSettings {
   size_t requests_max = 20'000;  // under way at once; more: OVERLOADED
   size_t held_bytes_max =
       size_t{64} << 20;  // of requests under way and in the store's backlog; more: OVERLOADED
+  // Of an owner that is silent for so long after a put was sent to it a hint is kept.
+  Duration hint_delay = std::chrono::milliseconds(200);
+  bool hints = true;  // false: none are kept, and only owners acknowledge puts
   TokenFunction token = &token_of;
 };
 

@@ -16,8 +16,10 @@ class RequestNumbers {
  public:
   explicit RequestNumbers(Boot boot) : last_(boot.value * 0x9E3779B97F4A7C15ULL) {}
 
+  // Without the bit of what converges in the background.
   RequestNumber next() {
-    if (++last_ == 0) ++last_;  // 0 is nobody's
+    last_ = (last_ + 1) & ~kBackground;
+    if (last_ == 0) ++last_;  // 0 is nobody's
     return last_;
   }
 

@@ -48,6 +48,9 @@ void RequestStatistics::add_to(Statistics& statistics) const {
     statistics[name + ".max_us"] = static_cast<double>(kind.latencies.max_us());
   }
   statistics["put.forwarded"] = static_cast<double>(forwarded_);
+  statistics["put.hinted"] = static_cast<double>(hinted_);
+  statistics["put.lingering"] = static_cast<double>(lingering_);
+  statistics["put.not_waited_for"] = static_cast<double>(not_waited_for_);
   statistics["get.hedged"] = static_cast<double>(hedged_);
   statistics["get.unconfirmed"] = static_cast<double>(unconfirmed_);
   statistics["get.read_repairs"] = static_cast<double>(read_repairs_);

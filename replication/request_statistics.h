@@ -26,6 +26,9 @@ class RequestStatistics {
   void count_unconfirmed() { ++unconfirmed_; }
   void count_read_repairs(size_t copies) { read_repairs_ += copies; }
   void count_stale_epoch() { ++stale_epochs_; }
+  void count_hinted() { ++hinted_; }
+  void count_not_waited_for() { ++not_waited_for_; }
+  void set_lingering(size_t puts) { lingering_ = puts; }
 
   // put.count, put.failed, put.unknown, put.p50_us, …
   void add_to(Statistics& statistics) const;
@@ -39,11 +42,14 @@ class RequestStatistics {
   };
 
   std::array<Kind, kRequestKinds> kinds_;
-  uint64_t forwarded_ = 0;     // to an owner, because this node is none
-  uint64_t hedged_ = 0;        // another owner was asked beside one that was slow
-  uint64_t unconfirmed_ = 0;   // gets
-  uint64_t read_repairs_ = 0;  // copies sent to owners that differed
-  uint64_t stale_epochs_ = 0;  // other nodes had a newer ring
+  uint64_t forwarded_ = 0;       // to an owner, because this node is none
+  uint64_t hedged_ = 0;          // another owner was asked beside one that was slow
+  uint64_t unconfirmed_ = 0;     // gets
+  uint64_t read_repairs_ = 0;    // copies sent to owners that differed
+  uint64_t stale_epochs_ = 0;    // other nodes had a newer ring
+  uint64_t hinted_ = 0;          // hints that were kept, here or elsewhere, for puts of this coordinator
+  uint64_t not_waited_for_ = 0;  // answered puts whose slow owners weren't waited for, for want of room
+  uint64_t lingering_ = 0;       // answered puts that wait for slow owners, now
 };
 
 }  // namespace ringkv

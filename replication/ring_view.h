@@ -30,6 +30,8 @@ class RingView {
 
   Place place(std::string_view bucket, std::string_view key) const;
   std::vector<NodeId> owners_of(Partition partition) const;  // in preference order
+  // Who stands in for owners: all nodes outside the list, in the order in which a walk clockwise meets them.
+  std::vector<NodeId> stand_ins(Partition partition) const;
 
   bool is_reachable(NodeId node) const { return node == self_ || view_.is_reachable(node); }
   std::string name_of(NodeId node) const;
@@ -44,6 +46,7 @@ class RingView {
   const NodeId self_;
   const TokenFunction token_;
   const Ring* ring_;
+  size_t nodes_on_ring_ = 0;  // members with partitions
   RecordHasher hasher_;
   ClusterView view_;
 };

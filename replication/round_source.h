@@ -7,7 +7,9 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "replication/convergence_environment.h"
 
@@ -32,7 +34,12 @@ class RoundSource {
     NodeId from;
     RoundWalk asked;
     Floor floor;
+    std::vector<Actor> closed;
   };
+
+  Status check_owned(Partition partition) const;
+  void read(uint64_t ticket, MessageOutbox& outbox);
+  SharedBytes filled(const std::string& bytes) const;
 
   ConvergenceEnvironment& environment_;
   std::unordered_map<uint64_t, Walk> walks_;      // by ticket

@@ -1,41 +1,32 @@
-// This node's rounds: from each node with which it shares partitions it pulls, every so often, at once when
+// This node's rounds: from each node with which it shares partitions it pulls every so often, at once when
 // that node (or this one) returns, and when somebody asks for it. Anti-entropy, refill and, later, transfer
-// are this one thing.
-//
-// A pull goes down from one digest of everything that two nodes share, over groups of partitions and single
-// partitions, to the leaves that differ, and ends at equality wherever it finds it: between equal nodes the
-// first small message is all. What differs in a partition is pulled by a PartitionRound (partition_round.h).
-// Where a partition is equal, or was pulled, the floor is raised; nothing waits for a moment of equality of
-// the whole, so rounds end under load.
-//
-// Bounded: so many partitions at once from each source and in all, slices of 1 MiB.
+// are this one thing; a Pull (pull.h) does it.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "replication/convergence_environment.h"
-#include "replication/partition_round.h"
+#include "replication/pull.h"
 
 namespace ringkv {
 
 class Rounds {
  public:
-  static constexpr size_t kPartitionsAtOnce = 8;  // of one source
-
   explicit Rounds(ConvergenceEnvironment& environment) : environment_(environment) {}
 
   void tick(Moment moment, MessageOutbox& outbox);
+  // What was under way by the ring before is void.
   void set_ring(Moment moment, MessageOutbox& outbox);
   void set_reachable(NodeId node, bool reachable, Moment moment, MessageOutbox& outbox);
   void on_link_restored(NodeId node, Moment moment, MessageOutbox& outbox);
   void on_boot(NodeId node, Moment moment, MessageOutbox& outbox);  // what was under way with it is void
 
-  // Pulls from every other owner now; answers with what it found. UNAVAILABLE where there is nobody to
-  // compare with; `partial` names who could not be reached.
+  // Pulls from every other owner now; answers with what it found, and who could not be asked. Of a partition
+  // that this node doesn't own: INVALID_ARGUMENT that names its owners.
   void on(const Arrival& arrival, const ClientRepair& repair, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientLag& lag, MessageOutbox& outbox);
 
@@ -44,16 +35,52 @@ class Rounds {
   void on(NodeId from, RoundSlice slice, Moment moment, MessageOutbox& outbox);
   bool on(RangeRead& read, Moment moment, MessageOutbox& outbox);           // false: another's
   bool on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& outbox);  // false: another's
+  void on_committed(BatchNumber batch, MessageOutbox& outbox);
 
-  // A full round from `source` of everything both share has ended since then, in this epoch; for the closing
-  // of lives. Nothing: none yet.
+  // When the last pull of all that is shared with `source` began, of those that have ended well, by the
+  // present ring and of its present life. Nothing: none yet.
   std::optional<Time> last_complete(NodeId source) const;
+  // The nodes with which this one shares partitions.
+  std::vector<NodeId> sources() const;
   uint64_t lag_ms(Time now) const;
   void fail_all(const Status& why, MessageOutbox& outbox);
-  size_t under_way() const;
+  size_t under_way() const { return pulls_.size(); }
 
  private:
+  struct Source {
+    Time next_at;
+    std::optional<Time> last_complete;
+    uint32_t failures = 0;  // in a row
+    uint64_t differing_partitions = 0;
+    uint64_t counter = 0;  // of its life, as last heard
+    Actor life;
+    std::string problem;
+  };
+  struct Repair {
+    Requester requester;
+    Time deadline;
+    std::vector<uint64_t> pulls;  // that it waits for
+    RepairReport report;
+  };
+
+  void learn_sources(Moment moment);
+  Duration jittered(NodeId source);
+  uint64_t start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox);
+  void soon(NodeId source, Moment moment);
+  void void_pulls_of(NodeId source, const Status& why);
+  void take_ended(Moment moment, MessageOutbox& outbox);
+  void count(uint64_t id, const Pull& pull, Moment moment);
+  void answer_repairs(Moment moment, MessageOutbox& outbox);
+  Status check_partition(std::optional<Partition> partition) const;
+
   ConvergenceEnvironment& environment_;
+  std::map<NodeId, Source> sources_;
+  uint64_t sources_epoch_ = 0;  // the ring that they were found by
+  Time started_at_;
+  bool started_ = false;
+  std::map<uint64_t, Pull> pulls_;  // by a running number
+  uint64_t last_pull_ = 0;
+  std::vector<Repair> repairs_;
 };
 
 }  // namespace ringkv

@@ -204,6 +204,7 @@ Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
       break;
     }
     ++records_seen_;
+    drop_erased(storage_key, view, record);
     if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record);
     add(storage_key, record, now_ms);
     position_ = storage_key;
@@ -217,6 +218,23 @@ Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
   parts_.clear();
   held_bytes_ = 0;
   return {};
+}
+
+// What an owner has erased and another still holds: the first one's partition remembers it.
+void ScanRequest::drop_erased(std::string_view storage_key, const RingView& view, Record& record) const {
+  const std::optional<StorageKeyParts> parts = parse_storage_key(storage_key);
+  if (!parts) return;
+  const Partition partition = partition_of(parts->token, view.ring().partitions());
+  for (const Part& part : parts_) {
+    for (const ReplicaScanReply::Erased& erased : part.reply->erased) {
+      if (erased.partition != partition) continue;
+      const auto at = std::lower_bound(
+          part.reply->entries.begin(), part.reply->entries.end(), storage_key,
+          [](const ReplicaScanReply::Entry& entry, std::string_view key) { return entry.storage_key < key; });
+      const bool held = at != part.reply->entries.end() && at->storage_key == storage_key;
+      if (!held) record = merge(record, Record{erased.context, {}});
+    }
+  }
 }
 
 void ScanRequest::add(std::string_view storage_key, const Record& record, uint64_t now_ms) {

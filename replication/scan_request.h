@@ -88,6 +88,7 @@ class ScanRequest {
   Part& part_of(NodeId node);
   const Part* find(NodeId node) const;
   std::string horizon() const;  // how far all have looked
+  void drop_erased(std::string_view storage_key, const RingView& view, Record& record) const;
   void add(std::string_view storage_key, const Record& record, uint64_t now_ms);
 
   std::string position_;  // storage key up to which the page is complete

@@ -21,7 +21,9 @@ ReplicaPut repair_of(const GetRequest& get) {
 }
 
 void Stragglers::add(RequestNumber request, const GetRequest& get) {
-  if (is_inspection(get.question().purpose) || get.record().versions.empty()) return;
+  const Record& record = get.record();
+  if (is_inspection(get.question().purpose) || (record.versions.empty() && record.context.vector.empty()))
+    return;
   std::vector<NodeId> awaited = get.awaited();
   if (awaited.empty() || gets_.size() >= kGetsMax || held_bytes_ >= kHeldBytesMax) return;
   Get straggling{std::move(awaited), repair_of(get), get.record().context, get.hash()};

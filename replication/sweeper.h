@@ -33,16 +33,45 @@ class Sweeper {
     uint64_t records = 0;
     HybridTime oldest = 0;  // the oldest of them
   };
-  const std::map<Actor, Blocked>& blocked() const { return blocked_; }
+  const std::map<Actor, Blocked>& blocked() const { return last_.blocked_by; }
   void add_to(Statistics& statistics,
               WallMicros wall_now) const;  // transient.records, .blocked, .blocked_by…
   void fail_all(const Status& why, MessageOutbox& outbox);
 
  private:
+  struct Purge {
+    Requester requester;
+    Time deadline;
+    uint64_t turn = 0;  // its answer comes when this turn has ended
+  };
+
+  void begin_turn(Moment moment, MessageOutbox& outbox);
+  void read_on(MessageOutbox& outbox);
+  void look_at(const TransientSlice::Entry& entry, Moment moment, MessageOutbox& outbox);
+  void end_turn(Moment moment, MessageOutbox& outbox);
+  void answer_purges(MessageOutbox& outbox);
+  std::string blocked_text(const Actor& actor, const Blocked& blocked) const;
+
   ConvergenceEnvironment& environment_;
   bool time_trusted_ = false;
   bool due_ = true;
-  std::map<Actor, Blocked> blocked_;
+  Time next_turn_at_{};
+  uint64_t ticket_ = 0;  // of the read under way; 0: none
+  std::string position_;
+  bool under_way_ = false;
+  uint64_t turn_ = 0;
+
+  // Of the turn under way, and of the one before.
+  struct Found {
+    uint64_t records = 0;
+    uint64_t blocked = 0;
+    uint64_t erased = 0;
+    std::optional<uint64_t> next_expiry_ms;
+    std::map<Actor, Blocked> blocked_by;
+  };
+  Found found_;
+  Found last_;
+  std::vector<Purge> purges_;
 };
 
 }  // namespace ringkv

@@ -33,6 +33,8 @@ class Wholeness {
 
   void lose(Partition partition);
   void lose_all();
+  // What the node doesn't own it needn't have.
+  void forget_foreign(const Ring& ring, NodeId self);
 
   // A round from `source` has ended and covers these partitions. True when one became whole by it.
   bool on_round(const std::vector<Partition>& partitions, NodeId source, const Ring& ring);

@@ -75,12 +75,18 @@ class Engine {
 struct OpenedEngine {
   std::unique_ptr<Engine> engine;
   std::string log_damage;
-  // Table files that couldn't be read were set aside; what they held may be lost.
+  // Table files that couldn't be read were set aside; what they held may be lost, and of their keys older
+  // values may be back. Told again by every open until Family::kMeta has no kLostRangesKey
+  // (storage/lost_ranges.h) any more. Never of Family::kMeta itself, without which there is no node: then
+  // opening fails.
   struct LostRange {
     Family family = Family::kData;
     std::string first;  // keys, both included
     std::string last;
     std::string file;  // where it is now
+    std::string why;   // what is wrong with it
+
+    friend bool operator==(const LostRange&, const LostRange&) = default;
   };
   std::vector<LostRange> lost;
 };
@@ -91,7 +97,8 @@ enum class OpenMode : uint8_t {
   kSetDamagedAside,
 };
 
-// Opens the engine of one node, again after it was fenced. Blocks.
+// Opens the engine of one node, again after it was fenced. Blocks. With kSetDamagedAside CORRUPTION says what
+// no setting aside helps against.
 using EngineOpener = std::function<Result<OpenedEngine>(OpenMode)>;
 
 }  // namespace ringkv

@@ -251,6 +251,14 @@ void FloorTable::forget_closed() {
   }
 }
 
+void FloorTable::limit_closed(const std::vector<Partition>& partitions) {
+  if (closed_.empty()) return;
+  VersionVector all;
+  for (const Actor& actor : std::exchange(closed_, {})) all.raise(actor, UINT64_MAX);
+  closed_changed_ = true;
+  raise(partitions, all);
+}
+
 void FloorTable::reset(Partition partition) {
   partitions_[partition] = {};
   changed_.insert(partition);

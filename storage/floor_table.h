@@ -52,6 +52,8 @@ class FloorTable {
   bool raise(const std::vector<Partition>& partitions, const VersionVector& floor);
   void add_erased(Partition partition, const CausalContext& context);
   bool close(const std::vector<Actor>& ended);
+  // Elsewhere something may be lost: there the closed lives don't count as closed any more.
+  void limit_closed(const std::vector<Partition>& partitions);  // in order
   // Something of the partition may be lost: it claims nothing any more.
   void reset(Partition partition);
 

@@ -45,7 +45,7 @@ class MemoryCursor final : public Cursor {
       : disk_(disk), family_(family), upper_(upper) {
     const std::lock_guard lock(disk_.mutex_);
     disk_.cursors_.push_back(this);
-    settle(disk_.table(family_).lower_bound(lower), before_.end());
+    settle(lower, disk_.table(family_).lower_bound(lower), before_.end());
   }
 
   // The read that finds the first entry failed.
@@ -64,7 +64,7 @@ class MemoryCursor final : public Cursor {
 
   void next() override {
     const std::lock_guard lock(disk_.mutex_);
-    settle(disk_.table(family_).upper_bound(key_), before_.upper_bound(key_));
+    settle(key_, disk_.table(family_).upper_bound(key_), before_.upper_bound(key_));
   }
 
   // A key is about to change for everybody else. Only the first change hides what this cursor is to see.
@@ -79,30 +79,37 @@ class MemoryCursor final : public Cursor {
   bool is_past_end(const std::string& key) const { return !upper_.empty() && key >= upper_; }
 
   // Takes the first entry of two: what the table holds from `now` on, under what it held before it was
-  // changed.
-  void settle(MemoryDisk::Table::const_iterator now, Before::const_iterator before) {
+  // changed. Damage on the way ends the walk.
+  void settle(std::string_view from, MemoryDisk::Table::const_iterator now, Before::const_iterator before) {
     const auto end = disk_.table(family_).cend();
     while (now != end || before != before_.cend()) {
       const bool changed = before != before_.cend() && (now == end || before->first <= now->first);
-      if (!changed) return take(now->first, now->second);
-      if (before->second) return take(before->first, *before->second);
+      if (!changed) return take(from, now->first, now->second);
+      if (before->second) return take(from, before->first, *before->second);
       if (now != end && now->first == before->first) ++now;
       ++before;
     }
-    valid_ = false;
+    finish(from);
   }
 
-  void take(const std::string& key, const std::string& value) {
-    valid_ = !is_past_end(key);
+  void take(std::string_view from, const std::string& key, const std::string& value) {
+    if (is_past_end(key)) return finish(from);
+    status_ = disk_.check_walk(family_, {.from = from, .to = key, .to_is_seen = true});
+    valid_ = status_.ok();
     if (!valid_) return;
     key_ = key;
     value_ = value;
   }
 
+  void finish(std::string_view from) {
+    valid_ = false;
+    status_ = disk_.check_walk(family_, {.from = from, .to = upper_});
+  }
+
   MemoryDisk& disk_;
   const Family family_;
   const std::string upper_;
-  const Status status_;
+  Status status_;
   Before before_;  // keys ahead that were changed since this cursor was made; nothing: they were absent
   bool valid_ = false;
   std::string key_;
@@ -141,8 +148,56 @@ void MemoryDisk::crash(Random& random) {
 void MemoryDisk::wipe() {
   CHECK(!engine_open_);
   for (Table& table : tables_) table.clear();
+  damaged_.clear();
   undo_.clear();
   unseen_.clear();
+}
+
+void MemoryDisk::damage(Family family, std::string first, std::string last) {
+  const std::lock_guard lock(mutex_);
+  damaged_.push_back({.range = {.family = family,
+                                .first = std::move(first),
+                                .last = std::move(last),
+                                .file = cat("damaged/", ++files_damaged_),
+                                .why = "damaged by the simulation"},
+                      .put_since = {}});
+}
+
+Status MemoryDisk::check_key(Family family, std::string_view key) const {
+  for (const DamagedFile& file : damaged_) {
+    const OpenedEngine::LostRange& range = file.range;
+    if (range.family != family || key < range.first || range.last < key) continue;
+    if (!file.put_since.contains(key)) return corruption(cat("the simulated ", range.file, " can't be read"));
+  }
+  return {};
+}
+
+Status MemoryDisk::check_walk(Family family, const Way& way) const {
+  for (const DamagedFile& file : damaged_) {
+    const OpenedEngine::LostRange& range = file.range;
+    const bool ends_before = way.to_is_seen ? way.to < range.first : !way.to.empty() && way.to <= range.first;
+    if (range.family != family || range.last < way.from || ends_before) continue;
+    return corruption(cat("the simulated ", range.file, " can't be read"));
+  }
+  return {};
+}
+
+Result<LostRanges> MemoryDisk::set_damaged_aside() {
+  LostRanges lost;
+  for (const DamagedFile& file : damaged_) {
+    if (file.range.family != Family::kMeta) continue;
+    return corruption(cat("the simulated ", file.range.file, " held what the node knows of itself"));
+  }
+  for (const DamagedFile& file : damaged_) {
+    Table& entries = table(file.range.family);
+    for (auto entry = entries.lower_bound(file.range.first);
+         entry != entries.end() && entry->first <= file.range.last;) {
+      entry = file.put_since.contains(entry->first) ? std::next(entry) : entries.erase(entry);
+    }
+    lost.push_back(file.range);
+  }
+  damaged_.clear();
+  return lost;
 }
 
 std::unique_ptr<MemoryDisk> MemoryDisk::copy() const {
@@ -152,6 +207,8 @@ std::unique_ptr<MemoryDisk> MemoryDisk::copy() const {
   for (const MemoryChanges& changes : unseen_) other->apply(changes);
   other->undo_.clear();
   other->space_ = space_;
+  other->damaged_ = damaged_;
+  other->files_damaged_ = files_damaged_;
   return other;
 }
 
@@ -169,6 +226,9 @@ std::optional<DiskError> MemoryDisk::fault_of(DiskCall call) {
 }
 
 MemoryChange MemoryDisk::exchange(MemoryChange change) {
+  for (DamagedFile& file : damaged_) {
+    if (file.range.family == change.family) file.put_since.insert(change.key);
+  }
   Table& entries = table(change.family);
   const auto entry = entries.find(change.key);
   std::optional<std::string> before;
@@ -194,6 +254,20 @@ void MemoryDisk::apply(MemoryChanges changes) {
 void MemoryDisk::replay_unseen() {
   for (MemoryChanges& changes : unseen_) apply(std::move(changes));
   unseen_.clear();
+}
+
+Result<OpenedEngine> open_memory(MemoryDisk& disk, OpenMode mode) {
+  auto engine = std::make_unique<MemoryEngine>(disk);
+  LostRanges found;
+  if (mode == OpenMode::kSetDamagedAside) {
+    const std::lock_guard lock(disk.mutex_);
+    Result<LostRanges> lost = disk.set_damaged_aside();
+    if (!lost.ok()) return lost.status();
+    found = *std::move(lost);
+  }
+  Result<LostRanges> lost = remember_lost_ranges(*engine, found);
+  if (!lost.ok()) return lost.status();
+  return OpenedEngine{std::move(engine), {}, *std::move(lost)};
 }
 
 MemoryEngine::MemoryEngine(MemoryDisk& disk) : disk_(disk) {
@@ -237,6 +311,7 @@ Result<Lookup> MemoryEngine::get_cached(Family family, std::string_view key, std
   const std::lock_guard lock(disk_.mutex_);
   const double share = disk_.blocking_share_;
   if (share > 0 && disk_.blocking_random_.unit() < share) return Lookup::kWouldBlock;
+  if (!disk_.check_key(family, key).ok()) return Lookup::kWouldBlock;  // nobody could have read it before
   return look_up(family, key, value);
 }
 
@@ -272,7 +347,8 @@ std::map<std::string, uint64_t> MemoryEngine::statistics() const {
   return {{"unsynced_batches", disk_.unsynced_batches()}};
 }
 
-Lookup MemoryEngine::look_up(Family family, std::string_view key, std::string& value) {
+Result<Lookup> MemoryEngine::look_up(Family family, std::string_view key, std::string& value) {
+  if (Status status = disk_.check_key(family, key); !status.ok()) return status;
   const MemoryDisk::Table& entries = disk_.table(family);
   const auto entry = entries.find(key);
   if (entry == entries.end()) return Lookup::kAbsent;

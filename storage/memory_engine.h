@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
 #include "storage/engine.h"
+#include "storage/lost_ranges.h"
 
 namespace ringkv {
 
@@ -35,6 +37,10 @@ struct MemoryChange {
 using MemoryChanges = std::vector<MemoryChange>;
 
 class MemoryCursor;
+class MemoryDisk;
+
+// As open_rocksdb: of damaged files of Family::kMeta it says CORRUPTION.
+Result<OpenedEngine> open_memory(MemoryDisk& disk, OpenMode mode = OpenMode::kPlain);
 
 class MemoryDisk {
  public:
@@ -59,7 +65,13 @@ class MemoryDisk {
   // As an empty directory.
   void wipe();
 
-  // A backup, or a copied directory: all that the next engine would find here, synced. Faults aren't copied.
+  // What is there of these keys now (both included) stands in a table file that is damaged: reading any of
+  // it, or walking over it, answers CORRUPTION until an engine is opened with kSetDamagedAside, which loses
+  // it. What is put there later stands elsewhere.
+  void damage(Family family, std::string first, std::string last);
+
+  // A backup, or a copied directory: all that the next engine would find here, synced. Faults aren't copied,
+  // damage is.
   std::unique_ptr<MemoryDisk> copy() const;
 
   size_t unsynced_batches() const;
@@ -67,6 +79,7 @@ class MemoryDisk {
  private:
   friend class MemoryEngine;
   friend class MemoryCursor;
+  friend Result<OpenedEngine> open_memory(MemoryDisk& disk, OpenMode mode);
 
   using Table = std::map<std::string, std::string, std::less<>>;
 
@@ -75,11 +88,26 @@ class MemoryDisk {
     DiskError error;
   };
 
+  struct DamagedFile {
+    OpenedEngine::LostRange range;
+    std::set<std::string, std::less<>> put_since;
+  };
+
   Table& table(Family family) { return tables_[static_cast<size_t>(family)]; }
   std::optional<DiskError> fault_of(DiskCall call);
   MemoryChange exchange(MemoryChange change);  // applies it; returns what takes it back
   void apply(MemoryChanges changes);
   void replay_unseen();
+  Result<LostRanges> set_damaged_aside();
+  struct Way {
+    std::string_view from;
+    std::string_view to;  // empty: the end
+    bool to_is_seen = false;
+  };
+
+  // CORRUPTION where a read of the key, or a walk, comes across a damaged file.
+  Status check_key(Family family, std::string_view key) const;
+  Status check_walk(Family family, const Way& way) const;
 
   mutable std::mutex mutex_;  // engines may be read on any thread
   std::array<Table, kFamilies> tables_;
@@ -91,6 +119,8 @@ class MemoryDisk {
   double blocking_share_ = 0;
   SeededRandom blocking_random_{0};
   DiskSpace space_;
+  std::vector<DamagedFile> damaged_;
+  uint64_t files_damaged_ = 0;  // ever: names them
 };
 
 // Cursors see the tables as they were when the cursor was made, exactly: a key that is changed later, in the
@@ -115,7 +145,7 @@ class MemoryEngine final : public Engine {
  private:
   friend class MemoryCursor;
 
-  Lookup look_up(Family family, std::string_view key, std::string& value);
+  Result<Lookup> look_up(Family family, std::string_view key, std::string& value);
   Status fence(Status why);
   Status fenced() const;
 

@@ -167,6 +167,20 @@ Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Pa
   return rewrite_leaves(engine, leaves);
 }
 
+Status limit_claims(Engine& engine, RecoveredStore& recovered, const std::vector<Partition>& partitions) {
+  recovered.floors.raise(partitions, recovered.past_boots.vector);
+  recovered.floors.limit_closed(partitions);
+  recovered.past_boots.vector = {};
+  OwnBoots boots;
+  boots.highest_time = recovered.past_boots.highest_time;
+  for (const Boot boot : recovered.known_boots) boots.lives.emplace_back(boot, 0);
+  boots.lives.emplace_back(recovered.actor.boot, 0);
+  const std::unique_ptr<Batch> batch = engine.new_batch();
+  recovered.floors.put_changes(*batch);
+  batch->put(Family::kMeta, kBootsKey, encode(boots));
+  return engine.write(*batch, true);
+}
+
 Result<std::string> read_meta(Engine& engine, std::string_view key) {
   std::string bytes;
   Result<Lookup> found = engine.get(Family::kMeta, key, bytes);

@@ -36,6 +36,10 @@ Result<RecoveredStore> recover_store(Engine& engine, uint32_t partitions, const 
 // a crash. Blocks; reads all data.
 Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Partition>& lost);
 
+// What the own earlier lives and closed ones have stamped is taken for merged in these partitions alone (in
+// order), and no longer everywhere. No record's context may be stripped. Blocks.
+Status limit_claims(Engine& engine, RecoveredStore& recovered, const std::vector<Partition>& partitions);
+
 // What else a node keeps of itself beside its records, by name; "" when there is none. write_meta syncs.
 inline constexpr std::string_view kRingKey = "ring";              // the newest ring description
 inline constexpr std::string_view kGenerationKey = "generation";  // of the last start, in decimal digits

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "storage/lost_ranges.h"
 #include "storage/rocksdb_log.h"
 #include "storage/rocksdb_open.h"
+#include "storage/rocksdb_set_aside.h"
 #include "storage/rocksdb_tuning.h"
 
 namespace ringkv {
@@ -68,14 +70,6 @@ class RocksdbBatch final : public Batch {
   rocksdb::Status status_;
 };
 
-// The reason is RocksDB's own; it names the table file where a block is damaged.
-Status failure(std::string_view what, const std::filesystem::path& path, const rocksdb::Status& status) {
-  std::string message = cat(what, " ", path.string(), ": ", status.ToString());
-  if (status.IsNoSpace()) return out_of_space(std::move(message));
-  if (status.IsCorruption()) return corruption(std::move(message));
-  return unavailable(std::move(message));
-}
-
 class RocksdbCursor final : public Cursor {
  public:
   RocksdbCursor(rocksdb::DB& database, rocksdb::ColumnFamilyHandle* family, std::string_view lower,
@@ -94,7 +88,7 @@ class RocksdbCursor final : public Cursor {
   void next() override { iterator_->Next(); }
   Status status() const override {
     if (iterator_->status().ok()) return {};
-    return failure("reading", path_, iterator_->status());
+    return rocksdb_failure("reading", path_, iterator_->status());
   }
 
  private:
@@ -180,12 +174,12 @@ class RocksdbEngine final : public Engine {
     if (status.ok()) return Lookup::kFound;
     if (status.IsNotFound()) return Lookup::kAbsent;
     if (status.IsIncomplete()) return Lookup::kWouldBlock;
-    return failure("reading", path_, status);
+    return rocksdb_failure("reading", path_, status);
   }
 
   Status checked(std::string_view what, const rocksdb::Status& status) {
     if (status.ok()) return {};
-    failed_ = failure(what, path_, status);
+    failed_ = rocksdb_failure(what, path_, status);
     return *failed_;
   }
 
@@ -235,9 +229,12 @@ Status check_presence(const RocksdbOptions& options) {
 
 }  // namespace
 
-Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& options) {
+Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& options, OpenMode mode) {
   if (Status status = check_presence(options); !status.ok()) return status;
   const RocksdbTuning tuning = tune_rocksdb(env, options);
+  SetAside set_aside(env, options.path, tuning);
+  const Result<LostRanges> found = set_aside.run(mode);
+  if (!found.ok()) return found.status();
   OpenDatabase open;
   // The strictest mode refuses torn tails too, so that nothing RocksDB would tolerate goes by unseen; only
   // then are the logs read to tell the torn from the damaged.
@@ -250,17 +247,20 @@ Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& op
     if (judged.verdict == LogVerdict::kWhole) damage = cat("RocksDB refused its log: ", status.ToString());
     status = open_database(options, tuning, rocksdb::WALRecoveryMode::kPointInTimeRecovery, open);
   }
-  if (!status.ok()) return failure("opening", options.path, status);
+  if (!status.ok()) return rocksdb_failure("opening", options.path, status);
   auto engine = std::make_unique<RocksdbEngine>(options.path, std::move(open), tuning.block_cache);
   if (!damage.empty()) {
     const Status flushed = engine->flush();
     if (!flushed.ok()) return flushed;
   }
-  return OpenedEngine{std::move(engine), std::move(damage)};
+  Result<LostRanges> lost = remember_lost_ranges(*engine, *found);
+  if (!lost.ok()) return lost.status();
+  if (Status remembered = set_aside.on_remembered(); !remembered.ok()) return remembered;
+  return OpenedEngine{std::move(engine), std::move(damage), *std::move(lost)};
 }
 
-Result<OpenedEngine> open_rocksdb(const RocksdbOptions& options) {
-  return open_rocksdb_on(*rocksdb::Env::Default(), options);
+Result<OpenedEngine> open_rocksdb(const RocksdbOptions& options, OpenMode mode) {
+  return open_rocksdb_on(*rocksdb::Env::Default(), options, mode);
 }
 
 }  // namespace ringkv

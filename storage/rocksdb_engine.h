@@ -18,6 +18,9 @@ struct RocksdbOptions {
 // flushed to table files and synced before this returns, and `log_damage` says which file and where.
 // CORRUPTION when anything else is damaged, or when the database is gone or has lost its CURRENT file,
 // OUT_OF_SPACE, or UNAVAILABLE. Blocks; any thread.
-Result<OpenedEngine> open_rocksdb(const RocksdbOptions& options);
+//
+// With kSetDamagedAside it first reads every table file, and moves those that are damaged or gone out of the
+// database, to damaged/ beside it; everything else stays (storage/rocksdb_set_aside.h).
+Result<OpenedEngine> open_rocksdb(const RocksdbOptions& options, OpenMode mode = OpenMode::kPlain);
 
 }  // namespace ringkv

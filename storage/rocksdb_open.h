@@ -8,6 +8,7 @@
 namespace ringkv {
 
 // `env` outlives the engine.
-Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& options);
+Result<OpenedEngine> open_rocksdb_on(rocksdb::Env& env, const RocksdbOptions& options,
+                                     OpenMode mode = OpenMode::kPlain);
 
 }  // namespace ringkv

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace ringkv {
 namespace {
 
@@ -59,6 +61,14 @@ rocksdb::DBOptions database_options(rocksdb::Env& env) {
 }
 
 }  // namespace
+
+Status rocksdb_failure(std::string_view what, const std::filesystem::path& path,
+                       const rocksdb::Status& status) {
+  std::string message = cat(what, " ", path.string(), ": ", status.ToString());
+  if (status.IsNoSpace()) return out_of_space(std::move(message));
+  if (status.IsCorruption()) return corruption(std::move(message));
+  return unavailable(std::move(message));
+}
 
 RocksdbTuning tune_rocksdb(rocksdb::Env& env, const RocksdbOptions& options) {
   const uint64_t memtable_bytes = std::clamp(options.memory_bytes / 4, kMemtableBytesMin, kMemtableBytesMax);

@@ -20,6 +20,10 @@ struct RocksdbTuning {
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
 };
 
+// The reason is RocksDB's own; it names the table file where a block is damaged.
+Status rocksdb_failure(std::string_view what, const std::filesystem::path& path,
+                       const rocksdb::Status& status);
+
 RocksdbTuning tune_rocksdb(rocksdb::Env& env, const RocksdbOptions& options);
 
 }  // namespace ringkv

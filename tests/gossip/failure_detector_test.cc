@@ -38,16 +38,17 @@ class FailureDetectorTest : public ::testing::Test {
 
   void tick() {
     now_ += milliseconds(10);
-    detector_.tick(now_, outbox_);
+    detector_.tick(moment(), outbox_);
     take_outbox();
   }
+  FailureDetector::Moment moment() const { return {now_, wall_}; }
   void run(Duration duration) {
     for (const Time until = now_ + duration; now_ < until;) tick();
   }
 
   template <class Message>
   void receive(NodeId from, const Message& message) {
-    detector_.on(from, message, now_, outbox_);
+    detector_.on(from, message, moment(), outbox_);
     take_outbox();
   }
 
@@ -81,6 +82,7 @@ class FailureDetectorTest : public ::testing::Test {
   SeededRandom random_{42};
   FailureDetector detector_{kSelf, 7, {}, random_};
   Time now_{seconds(1000)};
+  WallMicros wall_ = 0;
 
  private:
   void take_outbox() {
@@ -126,6 +128,24 @@ TEST_F(FailureDetectorTest, RoundsBeginASecondApart) {
   EXPECT_TRUE(sent<Probe>().empty());
   run(milliseconds(10));
   EXPECT_EQ(sent<Probe>().size(), 3U);
+}
+
+// Each says what its own clock says, also where it passes on that another is alive.
+TEST_F(FailureDetectorTest, ProbesAndAnswersCarryTheSendersClock) {
+  wall_ = 1'700'000'000'000'000;
+  begin(nodes(3));
+  for (const auto& [to, probe] : take<Probe>()) EXPECT_EQ(probe.wall, wall_);
+
+  receive(kA, Probe{.sequence = 9, .claims = {}, .wall = 5});
+  EXPECT_EQ(take<ProbeAck>().at(0).second.wall, wall_);
+
+  receive(kA, ProbeRequest{10, kB, {}});
+  const auto relayed = take<Probe>();
+  ASSERT_EQ(relayed.size(), 1U);
+  EXPECT_EQ(relayed[0].second.wall, wall_);
+  wall_ += 7;
+  receive(kB, ProbeAck{.sequence = relayed[0].second.sequence, .target = kB, .claims = {}, .wall = 5});
+  EXPECT_EQ(take<ProbeAck>().at(0).second.wall, wall_);
 }
 
 TEST_F(FailureDetectorTest, AsksThreeOthersWhenNoAnswerComesInTime) {

@@ -181,7 +181,7 @@ class LivenessNetwork {
 
   void tick(size_t node) {
     SimulatedNode& ticking = *nodes_[node];
-    if (settings_.detectors) ticking.detector->tick(now_, outbox_);
+    if (settings_.detectors) ticking.detector->tick({now_, 0}, outbox_);
     if (settings_.gossips) ticking.gossip->tick(now_, ticking.detector->down(), outbox_);
     send_from(node);
   }
@@ -198,11 +198,11 @@ class LivenessNetwork {
     SimulatedNode& receiver = *nodes_[delivery.to];
     const NodeId from = id(delivery.from);
     if (const auto* probe = std::get_if<Probe>(&delivery.message)) {
-      receiver.detector->on(from, *probe, now_, outbox_);
+      receiver.detector->on(from, *probe, {now_, 0}, outbox_);
     } else if (const auto* ack = std::get_if<ProbeAck>(&delivery.message)) {
-      receiver.detector->on(from, *ack, now_, outbox_);
+      receiver.detector->on(from, *ack, {now_, 0}, outbox_);
     } else if (const auto* request = std::get_if<ProbeRequest>(&delivery.message)) {
-      receiver.detector->on(from, *request, now_, outbox_);
+      receiver.detector->on(from, *request, {now_, 0}, outbox_);
     } else if (const auto* digests = std::get_if<StateDigests>(&delivery.message)) {
       receiver.gossip->on(from, *digests, outbox_);
     } else if (const auto* deltas = std::get_if<StateDeltas>(&delivery.message)) {

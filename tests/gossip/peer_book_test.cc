@@ -300,6 +300,33 @@ TEST(PeerBook, RemembersABoundedNumberOfEarlierLives) {
 }
 
 // Two greetings of one life may wait for one answer; a still later life may be taken meanwhile.
+// So that who was put back from a backup learns of it, also where the first answer was lost.
+TEST(PeerBook, RemembersTheLifeBeforeOfTheSameDisk) {
+  Fixture fixture;
+  EXPECT_FALSE(fixture.book.remembered(hello_of_other()).boot) << "never met";
+  fixture.book.accept(hello_of_other({200}));
+  EXPECT_FALSE(fixture.book.remembered(hello_of_other({200})).boot);
+
+  const PeerHello next = hello_of_other({202});
+  EXPECT_EQ(fixture.book.remembered(next).boot, Boot{200});
+  EXPECT_EQ(fixture.book.remembered(next).generation, 7U);
+  fixture.book.accept(next);
+  EXPECT_EQ(fixture.book.remembered(next).boot, Boot{200});
+  EXPECT_EQ(fixture.book.remembered(next).generation, 7U);
+}
+
+TEST(PeerBook, OfAnotherDiskItRemembersTheGenerationAlone) {
+  Fixture fixture;
+  fixture.book.accept(hello_of_other({200}));
+  PeerHello wiped = hello_of_other({202});
+  wiped.disk = {21};
+  EXPECT_FALSE(fixture.book.remembered(wiped).boot);
+  EXPECT_EQ(fixture.book.remembered(wiped).generation, 7U);
+  fixture.book.accept(wiped);
+  EXPECT_FALSE(fixture.book.remembered(wiped).boot);
+  EXPECT_EQ(fixture.book.remembered(wiped).generation, 0U);
+}
+
 TEST(PeerBook, DoesNotGoBackToALifeThatIsOver) {
   Fixture fixture;
   fixture.book.accept(hello_of_other({200}));
@@ -410,9 +437,9 @@ TEST(PeerBook, IsCorruptWhereAByteIsWrongOrMissing) {
 
 TEST(PeerBook, OfALaterFormatIsRefusedWithBothNumbers) {
   std::string bytes = sample_book().encode();
-  bytes[0] = 2;
+  bytes[0] = 3;
   PeerBook book(kOwn, {});
-  EXPECT_EQ(book.load(bytes), corruption("peers on disk: format 2, this build reads 1"));
+  EXPECT_EQ(book.load(bytes), corruption("peers on disk: format 3, this build reads 2"));
 }
 
 }  // namespace

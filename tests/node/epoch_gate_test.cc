@@ -161,5 +161,43 @@ TEST(EpochGate, AForcedRingComesAfterEveryEpochOfTheLineageBefore) {
   EXPECT_EQ(gate.gate.statistics().held, 1U);
 }
 
+TEST(EpochGate, AHintIsPutByTheRingLikeARecordAndItsRefusalNamesTheIntendedNode) {
+  Gate gate;
+  gate.gate.on_message(kOther, {1, 4}, gate.ring,
+                       HintPut{.request = 7, .intended = NodeId{3}, .record = gate.record}, gate.now);
+  EXPECT_TRUE(gate.admitted.empty());
+  const auto& ack = std::get<ReplicaPutAck>(gate.sent.back());
+  EXPECT_EQ(ack.request, 7U);
+  EXPECT_EQ(ack.hint_for, NodeId{3});
+  EXPECT_EQ(ack.status.code(), StatusCode::kStaleEpoch);
+}
+
+// Long outages end with many hints, and rings may have changed meanwhile.
+TEST(EpochGate, HintsAndRoundsPassWhateverTheRing) {
+  Gate gate;
+  for (const uint64_t epoch : {4, 6}) {
+    for (const Source source : {Source::kHint, Source::kAntiEntropy}) {
+      gate.gate.on_message(kOther, {1, epoch}, gate.ring,
+                           ReplicaPut{.request = 7, .record = gate.record, .source = source}, gate.now);
+    }
+    gate.gate.on_message(kOther, {1, epoch}, gate.ring, HintCovered(), gate.now);
+    gate.gate.on_message(kOther, {1, epoch}, gate.ring, RoundCompare(), gate.now);
+    gate.gate.on_message(kOther, {1, epoch}, gate.ring, RoundOpen(), gate.now);
+    gate.gate.on_message(kOther, {1, epoch}, gate.ring, RoundWalk(), gate.now);
+  }
+  EXPECT_EQ(gate.admitted.size(), 12U);
+  EXPECT_TRUE(gate.sent.empty());
+}
+
+TEST(EpochGate, WhatALifeHadSentIsNotAdmittedOnceAnotherIsMet) {
+  Gate gate;
+  gate.put(6);
+  gate.gate.forget(NodeId{3});
+  gate.gate.forget(kOther);
+  gate.take_ring(6);
+  EXPECT_TRUE(gate.admitted.empty());
+  EXPECT_EQ(gate.gate.statistics().dropped, 1U);
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -65,12 +65,31 @@ TEST(Admission, APutHoldsItsKeyItsValueAndItsContext) {
 TEST(Admission, APutNeedsEnoughOwnersInReachAndNamesTheOthers) {
   const Ring ring(ClusterFixture::description(3, 3));
   RingView view(NodeId{1}, ring, &token_of);
-  const std::vector<NodeId> owners = {NodeId{1}, NodeId{2}, NodeId{3}};
   view.set_view({.unreachable = {NodeId{3}}});
-  EXPECT_TRUE(check_reachable(view, "k", owners, 2).ok());
-  const Status refused = check_reachable(view, "k", owners, 3);
+  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2}).ok());
+  const Status refused = check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true});
   EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("n3 can't be reached"), std::string::npos);
+}
+
+TEST(Admission, NodesOutsideTheListStandInForOwners) {
+  const Ring ring(ClusterFixture::description(5, 3));
+  RingView view(NodeId{1}, ring, &token_of);
+  view.set_view({.unreachable = {NodeId{2}, NodeId{3}, NodeId{5}}});  // of n1, n2, n3; n4 is left
+  EXPECT_FALSE(check_reachable(view, "k", {.write_quorum = 2}).ok()) << "only owners count";
+  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2, .stand_ins = true}).ok());
+  const Status refused = check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true});
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+  EXPECT_NE(refused.message().find("n2, n3 and n5 can't be reached"), std::string::npos) << refused.message();
+}
+
+// n4 can't for two.
+TEST(Admission, ANodeStandsInForOneOwner) {
+  const Ring ring(ClusterFixture::description(4, 3));
+  RingView view(NodeId{1}, ring, &token_of);
+  view.set_view({.unreachable = {NodeId{2}, NodeId{3}}});
+  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2, .stand_ins = true}).ok());
+  EXPECT_FALSE(check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true}).ok());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Several nodes' coordinators, replicas and stores over a network that the test holds in its hands: messages
-// lie in `in_flight` until they are delivered, in order or not, held back, or lost; commits and reads of the
-// disk happen when the test says so, or by themselves in run().
+// Several nodes' coordinators, replicas, hints and stores over a network that the test holds in its hands:
+// messages lie in `in_flight` until they are delivered, in order or not, held back, or lost; commits and
+// reads of the disk happen when the test says so, or by themselves in run().
 //
 // Node i (1, 2, ...) is named n1, n2, ... Partition p belongs to node p % nodes + 1, and its list goes on
 // with the nodes that follow.
@@ -33,6 +33,11 @@ class ClusterFixture {
 
     NodeId id;
     StoreFixture fixture;
+    Wholeness wholeness{kTestPartitions};
+    std::unique_ptr<HintStore> hints;
+    std::unique_ptr<ConvergenceEnvironment> environment;
+    std::unique_ptr<HintKeeper> keeper;
+    std::unique_ptr<HintDelivery> delivery;
     std::unique_ptr<Replica> replica;
     std::unique_ptr<Coordinator> coordinator;
     const Ring* ring = nullptr;
@@ -40,10 +45,14 @@ class ClusterFixture {
     std::optional<Commit> commit;                         // under way
     std::vector<ReadRecord> reads;
     std::vector<ReadSlice> slices;
+    std::vector<ReadHint> hint_reads;
+    std::vector<ReadHints> hint_slices;
     bool up = true;
   };
+  static constexpr uint64_t kHintBudget = uint64_t{1} << 20;
 
-  explicit ClusterFixture(size_t count, uint32_t replicas = 3) {
+  explicit ClusterFixture(size_t count, uint32_t replicas = 3, uint64_t hint_budget_bytes = kHintBudget)
+      : hint_budget_bytes_(hint_budget_bytes) {
     rings.push_back(std::make_unique<Ring>(description(count, replicas)));
     for (size_t i = 0; i < count; ++i) {
       nodes.push_back(std::make_unique<Node>(NodeId{i + 1}));
@@ -160,7 +169,7 @@ class ClusterFixture {
     if (delivered.epoch < to.ring->epoch() && is_question(delivered.message)) {
       refuse_as_stale(delivered, to, outbox);
     } else {
-      dispatch(delivered.from, delivered.message, {now, wall_now}, *to.replica, *to.coordinator, outbox);
+      dispatch_to(to, delivered.from, delivered.message, outbox);
     }
     carry(to, outbox);
     return true;
@@ -191,6 +200,30 @@ class ClusterFixture {
       node.replica->on(std::move(result), outbox);
       carry(node, outbox);
     }
+    const bool some = read_hints(node);
+    return some || !reads.empty() || !slices.empty();
+  }
+  bool read_hints(Node& node) {
+    std::vector<ReadHint> reads = std::exchange(node.hint_reads, {});
+    std::vector<ReadHints> slices = std::exchange(node.hint_slices, {});
+    for (ReadHint& read : reads) {
+      HintRead result{read.ticket, {}, {}};
+      Result<std::string> found = read_hint(*node.fixture.engine, read.intended, read.storage_key);
+      if (found.ok()) result.record = std::move(*found);
+      result.status = found.status();
+      MessageOutbox outbox;
+      node.keeper->on(result, {now, wall_now}, outbox);
+      carry(node, outbox);
+    }
+    for (ReadHints& read : slices) {
+      HintsRead result{read.ticket, {}, {}};
+      Result<HintSlice> slice = hint_slice(*node.fixture.engine, read.step);
+      if (slice.ok()) result.slice = std::move(*slice);
+      result.status = slice.status();
+      MessageOutbox outbox;
+      node.delivery->on(result, {now, wall_now}, outbox);
+      carry(node, outbox);
+    }
     return !reads.empty() || !slices.empty();
   }
 
@@ -206,6 +239,7 @@ class ClusterFixture {
     const Commit commit = *std::exchange(node.commit, std::nullopt);
     EXPECT_TRUE(node.fixture.engine->write(*commit.batch, commit.sync).ok());
     node.fixture.store->committed(commit);
+    node.hints->committed(commit.number);
     for (auto& [batch, letter] : std::exchange(node.waiting, {})) {
       if (batch > commit.number) {
         node.waiting.emplace_back(batch, std::move(letter));
@@ -227,6 +261,7 @@ class ClusterFixture {
       if (!node->up) continue;
       MessageOutbox outbox;
       node->coordinator->tick(now, wall_now, outbox);
+      node->delivery->tick({now, wall_now}, outbox);
       carry(*node, outbox);
     }
   }
@@ -241,11 +276,19 @@ class ClusterFixture {
     node.commit.reset();
     node.reads.clear();
     node.slices.clear();
+    node.hint_reads.clear();
+    node.hint_slices.clear();
     std::erase_if(in_flight, [&](const Letter& letter) { return letter.to == node.id; });
   }
   void start(uint64_t number) {
+    forget_life(node(number));
     node(number).fixture.kill();
     start(node(number));
+  }
+  // A killed node's disk may be changed now.
+  void close(uint64_t number) {
+    forget_life(node(number));
+    node(number).fixture.close();
   }
 
   // What all the others see.
@@ -257,12 +300,20 @@ class ClusterFixture {
     ClusterView view;
     for (const uint64_t number : unreachable) view.unreachable.push_back(NodeId{number});
     MessageOutbox outbox;
-    node(viewer).coordinator->set_view(std::move(view), now, wall_now, outbox);
-    carry(node(viewer), outbox);
+    Node& by = node(viewer);
+    const RingView before = by.environment->view;
+    by.environment->view.set_view(view);
+    by.coordinator->set_view(std::move(view), now, wall_now, outbox);
+    for (const auto& other : nodes) {
+      const bool returns = by.environment->view.is_reachable(other->id) && !before.is_reachable(other->id);
+      if (returns) by.delivery->restart(other->id, {now, wall_now}, outbox);
+    }
+    carry(by, outbox);
   }
   void restore_link(uint64_t viewer, uint64_t to) {
     MessageOutbox outbox;
     node(viewer).coordinator->on_link_restored(NodeId{to}, outbox);
+    node(viewer).delivery->restart(NodeId{to}, {now, wall_now}, outbox);
     carry(node(viewer), outbox);
   }
 
@@ -278,6 +329,7 @@ class ClusterFixture {
     Node& node = this->node(number);
     node.ring = &ring;
     MessageOutbox outbox;
+    node.environment->view.set_ring(ring);
     node.coordinator->set_ring(ring, now, wall_now, outbox);
     carry(node, outbox);
   }
@@ -293,6 +345,19 @@ class ClusterFixture {
   }
   std::vector<std::string> values(uint64_t number, const std::string& key, const std::string& bucket = "") {
     return live_values(stored(number, key, bucket), 0);
+  }
+
+  // Of hints that the node keeps, for all or for one.
+  uint64_t hints_at(uint64_t number) { return node(number).hints->total().hints; }
+  uint64_t hints_at(uint64_t number, uint64_t intended) {
+    const HintCounts& counts = node(number).hints->counts();
+    const auto count = counts.find(NodeId{intended});
+    return count == counts.end() ? 0 : count->second.hints;
+  }
+  uint64_t hints_everywhere() {
+    uint64_t hints = 0;
+    for (const auto& node : nodes) hints += hints_at(node->id.value);
+    return hints;
   }
 
   // Puts a record that another node has into this node's store only.
@@ -329,16 +394,40 @@ class ClusterFixture {
  private:
   void start(Node& node) {
     node.up = true;
+    const Boot boot = node.fixture.store->actor().boot;
+    node.hints = std::make_unique<HintStore>(*node.fixture.engine, *node.fixture.store,
+                                             *recover_hints(*node.fixture.engine));
+    node.environment = std::make_unique<ConvergenceEnvironment>(
+        ConvergenceSettings{.self = node.id, .boot = boot, .hint_budget_bytes = hint_budget_bytes_},
+        *node.ring, *node.fixture.store, *node.hints, node.wholeness);
+    node.keeper = std::make_unique<HintKeeper>(*node.environment);
+    node.delivery = std::make_unique<HintDelivery>(*node.environment);
     node.replica = std::make_unique<Replica>(
         Replica::Settings{.self = node.id, .placement = {.partitions = kTestPartitions}},
         *node.fixture.store);
     node.coordinator = std::make_unique<Coordinator>(
-        Coordinator::Settings{.self = node.id, .boot = node.fixture.store->actor().boot}, *node.ring);
+        Coordinator::Settings{.self = node.id, .boot = boot, .hints = hint_budget_bytes_ > 0}, *node.ring);
+  }
+
+  void forget_life(Node& node) {
+    node.coordinator.reset();
+    node.replica.reset();
+    node.delivery.reset();
+    node.keeper.reset();
+    node.environment.reset();
+    node.hints.reset();
+  }
+
+  bool dispatch_to(Node& node, NodeId from, Message& message, MessageOutbox& outbox) {
+    const Moment moment{now, wall_now};
+    return dispatch(from, message, moment, *node.keeper, *node.delivery, outbox) ||
+           dispatch(from, message, moment, *node.replica, *node.coordinator, outbox);
   }
 
   static bool is_question(const Message& message) {
-    return std::holds_alternative<ReplicaPut>(message) || std::holds_alternative<ReplicaGet>(message) ||
-           std::holds_alternative<ReplicaScan>(message) || std::holds_alternative<ForwardedRequest>(message);
+    if (const auto* put = std::get_if<ReplicaPut>(&message)) return put->source != Source::kHint;
+    return std::holds_alternative<ReplicaGet>(message) || std::holds_alternative<ReplicaScan>(message) ||
+           std::holds_alternative<ForwardedRequest>(message);
   }
 
   void refuse_as_stale(const Letter& letter, const Node& by, MessageOutbox& outbox) {
@@ -379,9 +468,7 @@ class ClusterFixture {
       return;
     }
     MessageOutbox outbox;
-    if (dispatch(from.id, letter.message, {now, wall_now}, *from.replica, *from.coordinator, outbox)) {
-      return carry(from, outbox);
-    }
+    if (dispatch_to(from, from.id, letter.message, outbox)) return carry(from, outbox);
     if (auto* answer = std::get_if<ClientAnswer>(&letter.message)) {
       answered_twice += answers.contains(answer->requester.request) ? 1 : 0;
       if (on_answer) on_answer(*answer);
@@ -389,7 +476,11 @@ class ClusterFixture {
     }
     if (auto* read = std::get_if<ReadRecord>(&letter.message)) from.reads.push_back(std::move(*read));
     if (auto* read = std::get_if<ReadSlice>(&letter.message)) from.slices.push_back(std::move(*read));
+    if (auto* read = std::get_if<ReadHint>(&letter.message)) from.hint_reads.push_back(std::move(*read));
+    if (auto* read = std::get_if<ReadHints>(&letter.message)) from.hint_slices.push_back(std::move(*read));
   }
+
+  const uint64_t hint_budget_bytes_;  // for each node; 0: no hints are kept
 };
 
 }  // namespace ringkv

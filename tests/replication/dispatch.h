@@ -5,6 +5,8 @@
 #include <variant>
 
 #include "replication/coordinator.h"
+#include "replication/hint_delivery.h"
+#include "replication/hint_keeper.h"
 #include "replication/replica.h"
 
 namespace ringkv {
@@ -39,6 +41,22 @@ inline bool dispatch(NodeId from, Message& message, Moment moment, Replica& repl
                           .now = now,
                           .wall_now = wall_now};
     coordinator.on(arrival, std::move(*body), outbox);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// False: it is of no hint.
+inline bool dispatch(NodeId from, Message& message, Moment moment, HintKeeper& keeper, HintDelivery& delivery,
+                     MessageOutbox& outbox) {
+  if (auto* body = std::get_if<HintPut>(&message)) {
+    keeper.on(from, std::move(*body), moment, outbox);
+  } else if (auto* body = std::get_if<HintCovered>(&message)) {
+    keeper.on(std::move(*body), moment, outbox);
+  } else if (auto* body = std::get_if<ReplicaPutAck>(&message)) {
+    if ((body->request & kBackground) == 0) return false;
+    delivery.on(*body, moment, outbox);
   } else {
     return false;
   }

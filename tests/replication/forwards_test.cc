@@ -41,7 +41,7 @@ TEST(Forwards, WithoutAnOwnerInReachNothingIsWritten) {
 TEST(Forwards, TheOwnersRefusalComesBackAsItIs) {
   ClusterFixture cluster(5);
   cluster.see_unreachable(1, {2, 3});
-  const ClientReply reply = cluster.put(5, {.key = cluster.key_of(1), .value = "v"});
+  const ClientReply reply = cluster.put(5, {.key = cluster.key_of(1), .value = "v", .primary = true});
   EXPECT_EQ(reply.status.code(), StatusCode::kUnavailable);
   EXPECT_NE(reply.status.message().find("n2 and n3 can't be reached"), std::string::npos);
 }

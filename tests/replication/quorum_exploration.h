@@ -1,5 +1,6 @@
 // One random history of a small cluster, and what must be true of it whatever happens: letters reordered and
-// lost, nodes killed and cut off from power, rings adopted late, views that are wrong.
+// lost or doubled, nodes killed and cut off from power, rings adopted late, views that are wrong, hints kept,
+// refused and delivered.
 //
 // It knows every version from the moment it is stamped, so that each record on the network can be checked:
 // nothing may be claimed as superseded that no writer has replaced.
@@ -29,10 +30,16 @@ class QuorumExploration {
     size_t failed_gets = 0;
     size_t retried = 0;
     size_t siblings_read = 0;
+    size_t hinted = 0;  // puts that were acknowledged with the help of hints
+    size_t hints_delivered = 0;
+    size_t hints_cancelled = 0;
+    size_t hints_refused = 0;
   };
 
   QuorumExploration(uint64_t seed, size_t nodes)
-      : random_(seed), cluster_(nodes), copies_(static_cast<uint32_t>(std::min<size_t>(3, nodes))) {
+      : random_(seed),
+        cluster_(nodes, 3, hint_budget(seed)),
+        copies_(static_cast<uint32_t>(std::min<size_t>(3, nodes))) {
     cluster_.auto_commit = false;
     cluster_.observe = [this](const auto& letter) { observe(letter); };
     cluster_.on_answer = [this](const auto& answer) { on_answer(answer); };
@@ -60,6 +67,8 @@ class QuorumExploration {
     Boot first_tried;
     std::optional<Dot> dot;  // once stamped
     bool acknowledged = false;
+    bool hinted = false;   // with the help of hints: it may be missed until they have arrived
+    bool w_known = false;  // so many owners have it, or are the intended nodes of hints
     bool failed = false;
     uint64_t acknowledged_at = 0;
     uint32_t w = 2;
@@ -79,6 +88,18 @@ class QuorumExploration {
     std::string key;
     Version version;
   };
+
+  // None, room for one or two, plenty.
+  static uint64_t hint_budget(uint64_t seed) {
+    switch (seed % 4) {
+      case 0:
+        return 0;
+      case 1:
+        return 300;
+      default:
+        return ClusterFixture::kHintBudget;
+    }
+  }
 
   uint64_t random_node() { return 1 + random_.below(cluster_.nodes.size()); }
   bool is_up(uint64_t node) { return cluster_.node(node).up; }
@@ -101,7 +122,7 @@ class QuorumExploration {
       case 5:
         return misfortune();
       case 6:
-        return cluster_.pass(std::chrono::milliseconds(random_.below(60)));
+        return cluster_.pass(std::chrono::milliseconds(random_.below(random_.one_in(5) ? 400 : 60)));
       case 7:
       case 8:
       case 9: {
@@ -129,6 +150,7 @@ class QuorumExploration {
     operation.put.operation = {1, number};
     operation.w = 1 + static_cast<uint32_t>(random_.below(copies_));
     operation.put.w = operation.w;
+    operation.put.primary = random_.one_in(4);
     operation.first_tried = cluster_.node(at).fixture.store->actor().boot;
     const std::vector<std::string>& contexts = contexts_[operation.put.key];
     const std::string context = contexts.empty() ? "" : contexts[random_.below(contexts.size())];
@@ -182,9 +204,10 @@ class QuorumExploration {
 
   void misfortune() {
     const uint64_t node = random_node();
-    switch (random_.below(8)) {
+    switch (random_.below(9)) {
       case 0:
         if (is_up(node)) {
+          count_hints(node);
           cluster_.kill(node);
         } else {
           restart(node);
@@ -211,7 +234,13 @@ class QuorumExploration {
                                    static_cast<ptrdiff_t>(random_.below(cluster_.in_flight.size())));
         }
         return;
-      case 6:
+      case 6:  // comes twice
+        if (!cluster_.in_flight.empty()) {
+          const ClusterFixture::Letter& letter = cluster_.in_flight[random_.below(cluster_.in_flight.size())];
+          if (is_harmless_twice(letter.message)) cluster_.in_flight.push_back(letter);
+        }
+        return;
+      case 7:
         if (random_.one_in(4)) ring_ = &cluster_.next_ring([](RingDescription&) {});
         return;
       default:
@@ -219,11 +248,24 @@ class QuorumExploration {
     }
   }
 
+  // What is sent again when a connection is restored.
+  static bool is_harmless_twice(const Message& message) {
+    return std::holds_alternative<ReplicaPut>(message) || std::holds_alternative<ReplicaPutAck>(message) ||
+           std::holds_alternative<HintPut>(message) || std::holds_alternative<HintCovered>(message);
+  }
+
+  void count_hints(uint64_t node) {
+    const ConvergenceStatistics& statistics = cluster_.node(node).environment->statistics;
+    counts_.hints_delivered += statistics.hints_delivered;
+    counts_.hints_cancelled += statistics.hints_cancelled;
+    counts_.hints_refused += statistics.hints_refused;
+  }
+
   // kill -9, or a power cut: what was acknowledged is synced.
   void restart(uint64_t number) {
     ClusterFixture::Node& node = cluster_.node(number);
     if (random_.one_in(2)) {
-      node.fixture.close();
+      cluster_.close(number);
       node.fixture.disk.crash(random_);
     }
     cluster_.start(number);
@@ -244,6 +286,9 @@ class QuorumExploration {
       on_stamped(letter.from, *decode_record(*stamped->record));
     } else if (const auto* put = std::get_if<ReplicaPut>(&letter.message)) {
       check_record(put->key, *decode_record(*put->record));
+    } else if (const auto* hint = std::get_if<HintPut>(&letter.message)) {
+      EXPECT_NE(hint->intended, letter.to);
+      check_record(hint->key, *decode_record(*hint->record));
     } else if (const auto* reply = std::get_if<ReplicaGetReply>(&letter.message)) {
       if (reply->status.ok() && !reply->digest) check_versions(reply->record);
     }
@@ -319,7 +364,10 @@ class QuorumExploration {
     if (reply.status.ok()) {
       ++counts_.acknowledged;
       EXPECT_TRUE(operation.dot) << "I5: acknowledged and never stamped";
-      if (!operation.acknowledged) operation.acknowledged_at = clock_;
+      if (!operation.acknowledged) {
+        operation.acknowledged_at = clock_;
+        count_acknowledgements(operation, std::get<PutReceipt>(reply.body));
+      }
       operation.acknowledged = true;
       if (!reply.seen.empty()) contexts_[operation.put.key].push_back(reply.seen);
     } else if (reply.status.code() == StatusCode::kUnknownOutcome) {
@@ -330,6 +378,23 @@ class QuorumExploration {
       EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value
                                   << " was written: " << reply.status.to_string();
     }
+  }
+
+  // A retry may be told by the record alone that it was applied; its receipt names nobody.
+  void count_acknowledgements(Operation& operation, const PutReceipt& receipt) {
+    std::set<std::string> owners;
+    std::set<std::string> slots;
+    for (const Acknowledgement& ack : receipt.acks) {
+      const bool is_hint = ack.kind == Acknowledgement::Kind::kHint;
+      EXPECT_TRUE(is_hint || owners.insert(ack.node).second) << ack.node << " is named twice";
+      slots.insert(is_hint ? ack.hint_for : ack.node);
+    }
+    if (receipt.acks.empty()) return;
+    operation.hinted = owners.size() < operation.w;
+    operation.w_known = slots.size() >= operation.w;
+    counts_.hinted += operation.hinted ? 1 : 0;
+    EXPECT_TRUE(operation.w_known) << "acknowledged by too few";
+    EXPECT_FALSE(operation.hinted && operation.put.primary) << "only owners acknowledge it";
   }
 
   void on_get_answer(const Get& get, const ClientReply& reply) {
@@ -354,10 +419,11 @@ class QuorumExploration {
     if (!result.unconfirmed) confirmed_[get.key].push_back(std::move(seen));
   }
 
-  // I1, at once where R + W > N.
+  // I1, at once where R + W > N and no hint was used.
   void check_acknowledged(const Get& get, const Seen& seen) {
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || operation.put.key != get.key) continue;
+      if (operation.hinted && !healed_) continue;
       if (operation.acknowledged_at >= get.asked_at || operation.w + get.r <= copies_) continue;
       EXPECT_TRUE(seen.context.covers(*operation.dot)) << "I1: " << operation.put.value << " is missed";
       const bool is_there = seen.shown.contains(*operation.dot) || operation.put.tombstone;
@@ -391,14 +457,35 @@ class QuorumExploration {
       cluster_.pass(std::chrono::milliseconds(100));
     }
     cluster_.run();
+    healed_ = true;
     for (const auto& node : cluster_.nodes) {
+      count_hints(node->id.value);
+      EXPECT_EQ(node->hints->counts(), HintCounts()) << "L2: hints drain";
+      EXPECT_EQ(node->keeper->waiting(), 0U) << "I13";
+      EXPECT_EQ(node->delivery->under_way(), 0U) << "I13";
       EXPECT_EQ(node->coordinator->under_way(), 0U) << "I13";
       EXPECT_EQ(node->replica->waiting(), 0U) << "I13";
       EXPECT_EQ(node->replica->latched_bytes(), 0U) << "I13";
     }
   }
 
+  // Each write that was acknowledged by W, of them or of those who kept hints for them, is with W owners.
+  void check_hints_arrived() {
+    for (const Operation& operation : operations_) {
+      if (!operation.acknowledged || !operation.w_known) continue;
+      size_t holders = 0;
+      for (const uint16_t position :
+           ring_->preference_list(StoreFixture::place(operation.put.key).partition)) {
+        const Record copy = cluster_.stored(position + 1U, operation.put.key);
+        const bool has_it = holds(copy, *operation.dot) || is_superseded_in(copy.context, *operation.dot);
+        holders += copy.context.covers(*operation.dot) && has_it ? 1 : 0;
+      }
+      EXPECT_GE(holders, operation.w) << "L2: " << operation.put.value << " never arrived";
+    }
+  }
+
   void check_end() {
+    check_hints_arrived();
     for (const std::string key : {"k0", "k1", "k2"}) {
       ++clock_;
       std::set<std::vector<std::string>> answers;
@@ -440,6 +527,7 @@ class QuorumExploration {
   const uint32_t copies_;  // of a key
   const Ring* ring_ = nullptr;
   uint64_t clock_ = 0;
+  bool healed_ = false;
   Counts counts_;
 
   std::vector<Operation> operations_;

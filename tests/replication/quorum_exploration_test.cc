@@ -1,4 +1,4 @@
-// I1, I3, I4, I5, I6 and I13 over random histories of small clusters.
+// I1, I3, I4, I5, I6, I13 and L2 over random histories of small clusters.
 #include "tests/replication/quorum_exploration.h"
 
 #include <iostream>
@@ -22,15 +22,24 @@ void explore(size_t nodes, uint64_t seeds, int steps) {
     all.failed_gets += counts.failed_gets;
     all.retried += counts.retried;
     all.siblings_read += counts.siblings_read;
+    all.hinted += counts.hinted;
+    all.hints_delivered += counts.hints_delivered;
+    all.hints_cancelled += counts.hints_cancelled;
+    all.hints_refused += counts.hints_refused;
   }
   std::cout << nodes << " nodes, " << seeds << " histories: puts " << all.acknowledged << " ok, "
             << all.unknown << " unknown, " << all.failed << " failed, " << all.retried << " retries; gets "
             << all.confirmed_gets << " confirmed, " << all.unconfirmed_gets << " unconfirmed, "
-            << all.failed_gets << " failed, " << all.siblings_read << " with siblings\n";
-  for (const size_t times : {all.acknowledged, all.unknown, all.failed, all.confirmed_gets,
-                             all.unconfirmed_gets, all.failed_gets, all.retried, all.siblings_read}) {
+            << all.failed_gets << " failed, " << all.siblings_read << " with siblings; " << all.hinted
+            << " puts acknowledged by hints, " << all.hints_delivered << " delivered, " << all.hints_cancelled
+            << " cancelled, " << all.hints_refused << " refused\n";
+  for (const size_t times :
+       {all.acknowledged, all.unknown, all.failed, all.confirmed_gets, all.unconfirmed_gets, all.failed_gets,
+        all.retried, all.siblings_read, all.hints_delivered, all.hints_cancelled, all.hints_refused}) {
     EXPECT_GT(times, seeds / 10) << "a rule that is hardly tried";
   }
+  // With three nodes nobody outside the list can acknowledge.
+  EXPECT_EQ(all.hinted > seeds / 10, nodes > 3);
 }
 
 TEST(QuorumExploration, OfThreeNodesBreaksNoInvariant) { explore(3, 400, 600); }

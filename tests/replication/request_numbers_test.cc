@@ -21,6 +21,13 @@ TEST(RequestNumbers, OfTwoLivesAreNeverTheSame) {
   EXPECT_FALSE(all.contains(0));
 }
 
+TEST(RequestNumbers, HaveNotTheBitOfWhatConvergesInTheBackground) {
+  for (uint64_t boot = 1; boot <= 50; ++boot) {
+    RequestNumbers numbers(Boot{boot});
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(numbers.next() & kBackground, 0U);
+  }
+}
+
 TEST(RequestNumbers, WakeRequestsInOrderOfTimeAndOnce) {
   RequestNumbers numbers(Boot{1});
   numbers.wake(7, kNow + 3 * kSecond);

@@ -46,5 +46,24 @@ TEST(RingView, OwnersAreInPreferenceOrderAndHaveNames) {
   EXPECT_EQ(view.name_of(NodeId{0xAB}), hex(0xAB)) << "one that is no member";
 }
 
+TEST(RingView, NodesOutsideTheListStandInAsAWalkClockwiseMeetsThem) {
+  RingDescription description = ClusterFixture::description(6, 3);
+  const Ring ring(description);
+  RingView view(NodeId{1}, ring, &token_of);
+  EXPECT_EQ(view.names_of(view.stand_ins(4)), "n2, n3 and n4") << "its owners are n5, n6 and n1";
+
+  // n3 has no partitions, as one that leaves; n4 lies in n2's rack, and is passed over on the list.
+  for (uint16_t& owner : description.owners) owner = owner == 2 ? 3 : owner;
+  description.members[3].rack = "r2";
+  const Ring next(description);
+  view.set_ring(next);
+  EXPECT_EQ(view.names_of(view.owners_of(1)), "n2, n5 and n6");
+  EXPECT_EQ(view.names_of(view.stand_ins(1)), "n4 and n1");
+
+  const Ring small(ClusterFixture::description(3, 3));
+  view.set_ring(small);
+  EXPECT_TRUE(view.stand_ins(0).empty());
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -2,6 +2,7 @@
 #include "storage/engine.h"
 
 #include <gtest/gtest.h>
+#include <rocksdb/sst_file_reader.h>
 
 #include <atomic>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "storage/memory_engine.h"
 #include "storage/rocksdb_engine.h"
+#include "tests/storage/rocksdb_files.h"
 #include "tests/storage/temp_directory.h"
 
 namespace ringkv {
@@ -19,16 +21,31 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 
 struct OnMemory {
   MemoryDisk disk;
-  std::unique_ptr<Engine> open() { return std::make_unique<MemoryEngine>(disk); }
+  Result<OpenedEngine> open(OpenMode mode) { return open_memory(disk, mode); }
+  // Where all that was flushed of a family stands from `first` to `last`.
+  void damage(Family family, std::string_view first, std::string_view last) {
+    disk.damage(family, std::string(first), std::string(last));
+  }
 };
 
 struct OnRocksdb {
   TempDirectory directory;
-  std::unique_ptr<Engine> open() {
-    auto opened = open_rocksdb({.path = directory.path() / "db", .memory_bytes = 32U << 20});
-    EXPECT_TRUE(opened.ok()) << opened.status().to_string();
-    EXPECT_EQ(opened->log_damage, "");
-    return std::move(opened->engine);
+  Result<OpenedEngine> open(OpenMode mode) {
+    return open_rocksdb({.path = directory.path() / "db", .memory_bytes = 32U << 20}, mode);
+  }
+  void damage(Family family, std::string_view first, std::string_view last) {
+    for (const auto& table : files_in(directory.path() / "db", ".sst")) {
+      rocksdb::SstFileReader reader{rocksdb::Options()};
+      if (!reader.Open(table.string()).ok()) continue;
+      const auto properties = reader.GetTableProperties();
+      static constexpr const char* kNames[] = {"data", "digests", "hints", "meta"};
+      if (properties->column_family_name != kNames[static_cast<size_t>(family)]) continue;
+      const std::unique_ptr<rocksdb::Iterator> entries(reader.NewIterator(rocksdb::ReadOptions()));
+      entries->SeekToFirst();
+      if (!entries->Valid() || entries->key().ToStringView() != first) continue;
+      entries->SeekToLast();
+      if (entries->key().ToStringView() == last) flip_bits(table, 10, 1);
+    }
   }
 };
 
@@ -61,13 +78,31 @@ class EngineTest : public testing::Test {
     EXPECT_TRUE(cursor.status().ok());
     return entries;
   }
-  void reopen() {
+  void reopen(OpenMode mode = OpenMode::kPlain) {
     engine_.reset();
-    engine_ = disk_.open();
+    engine_ = open(mode);
+  }
+  std::unique_ptr<Engine> open(OpenMode mode) {
+    Result<OpenedEngine> opened = disk_.open(mode);
+    EXPECT_TRUE(opened.ok()) << opened.status().to_string();
+    EXPECT_EQ(opened->log_damage, "");
+    lost_ = std::move(opened->lost);
+    return std::move(opened->engine);
+  }
+  StatusCode code_of_get(std::string_view key) {
+    std::string value;
+    const Result<Lookup> found = engine_->get(Family::kData, key, value);
+    return found.status().code();
+  }
+  StatusCode code_of_walk(std::string_view lower, std::string_view upper) {
+    auto cursor = engine_->seek(Family::kData, lower, upper);
+    while (cursor->valid()) cursor->next();
+    return cursor->status().code();
   }
 
   Disk disk_;
-  std::unique_ptr<Engine> engine_ = disk_.open();
+  LostRanges lost_;
+  std::unique_ptr<Engine> engine_ = open(OpenMode::kPlain);
 };
 
 using Engines = testing::Types<OnMemory, OnRocksdb>;
@@ -228,6 +263,51 @@ TYPED_TEST(EngineTest, MayBeReadOnAnyThreadWhileItIsWritten) {
   done = true;
   reader.join();
   EXPECT_EQ(mixed, 0);
+}
+
+TYPED_TEST(EngineTest, NeverServesADamagedRangeAndLosesItAloneWhenItIsSetAside) {
+  for (const char* key : {"b", "c", "d"}) this->put(key, cat("old ", key));
+  ASSERT_TRUE(this->engine_->flush().ok());
+  this->reopen();  // nothing of it is in memory
+  this->disk_.damage(Family::kData, "b", "d");
+  this->put("a", "1");
+  this->put("c", "new");
+
+  EXPECT_EQ(this->code_of_get("b"), StatusCode::kCorruption);
+  EXPECT_EQ(this->code_of_walk("", ""), StatusCode::kCorruption);
+  EXPECT_EQ(this->code_of_walk("bb", "cc"), StatusCode::kCorruption);
+  EXPECT_EQ(this->get("a"), "1");
+  EXPECT_EQ(this->get("c"), "new");
+
+  this->reopen(OpenMode::kSetDamagedAside);
+  ASSERT_EQ(this->lost_.size(), 1U);
+  EXPECT_EQ(this->lost_[0].family, Family::kData);
+  EXPECT_EQ(this->lost_[0].first, "b");
+  EXPECT_EQ(this->lost_[0].last, "d");
+  EXPECT_EQ(this->walk("", ""), (Entries{{"a", "1"}, {"c", "new"}}));
+  EXPECT_EQ(this->get("b"), "absent");
+  this->put("b", "again");
+
+  this->reopen();
+  EXPECT_EQ(this->lost_.size(), 1U) << "told until it is settled";
+  auto batch = this->engine_->new_batch();
+  batch->erase(Family::kMeta, kLostRangesKey);
+  ASSERT_TRUE(this->engine_->write(*batch, true).ok());
+  this->reopen(OpenMode::kSetDamagedAside);
+  EXPECT_TRUE(this->lost_.empty());
+  EXPECT_EQ(this->get("b"), "again");
+}
+
+TYPED_TEST(EngineTest, RefusesToOpenWithoutTheNodesOwnRecords) {
+  this->put("ring", "1", Family::kMeta);
+  this->put("a", "1");
+  ASSERT_TRUE(this->engine_->flush().ok());
+  this->disk_.damage(Family::kMeta, "ring", "ring");
+  this->disk_.damage(Family::kData, "a", "a");
+  this->engine_.reset();
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(this->disk_.open(OpenMode::kSetDamagedAside).status().code(), StatusCode::kCorruption);
+  }
 }
 
 TYPED_TEST(EngineTest, KnowsItsDisk) {

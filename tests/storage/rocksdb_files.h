@@ -92,10 +92,15 @@ class UnsyncedFileSystem final : public rocksdb::FileSystemWrapper {
   };
 };
 
-inline Result<OpenedEngine> open_small_rocksdb(const std::filesystem::path& path) {
+inline rocksdb::Env& unsynced_env() {
   static const std::unique_ptr<rocksdb::Env> env =
       rocksdb::NewCompositeEnv(std::make_shared<UnsyncedFileSystem>());
-  return open_rocksdb_on(*env, {.path = path, .memory_bytes = 32U << 20});
+  return *env;
+}
+
+inline Result<OpenedEngine> open_small_rocksdb(const std::filesystem::path& path,
+                                               OpenMode mode = OpenMode::kPlain) {
+  return open_rocksdb_on(unsynced_env(), {.path = path, .memory_bytes = 32U << 20}, mode);
 }
 
 inline void copy_directory(const std::filesystem::path& from, const std::filesystem::path& to) {

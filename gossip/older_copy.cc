@@ -1,0 +1,106 @@
+#include "gossip/older_copy.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/text.h"
+
+// The record, format 1:
+//
+//   u8   format (1)
+//   u32  CRC-32C of all behind it
+//   u64  generation of the latest life that is known to be lacking
+//   u64  lineage, u64 epoch: the latest ring that voters have said to hold
+//   u8   1: a majority of them has said so; 0: not yet
+
+namespace ringkv {
+namespace {
+
+constexpr uint8_t kFormat = 1;
+constexpr uint64_t kEpochsToPass = 2;
+
+}  // namespace
+
+std::string OlderCopy::encode() const {
+  std::string body;
+  ByteWriter out(body);
+  out.u64(generation_lost_);
+  out.u64(latest_heard_.first);
+  out.u64(latest_heard_.second);
+  out.u8(is_known_ ? 1 : 0);
+
+  std::string bytes;
+  ByteWriter head(bytes);
+  head.u8(kFormat);
+  head.u32(crc32c(body));
+  head.bytes(body);
+  return bytes;
+}
+
+Status OlderCopy::load(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  ByteReader in(bytes);
+  const uint8_t format = in.u8();
+  if (format != kFormat)
+    return corruption(
+        cat("the note of an older copy: format ", int{format}, ", this build reads ", int{kFormat}));
+  const bool whole = in.u32() == crc32c(in.rest());
+  generation_lost_ = in.u64();
+  latest_heard_.first = in.u64();
+  latest_heard_.second = in.u64();
+  is_known_ = in.u8() != 0;
+  if (!whole || !in.finished())
+    return corruption(
+        cat("the note that this directory is an older copy is damaged (", bytes.size(),
+            " bytes): start this node with an empty directory and join it again under its name"));
+  return {};
+}
+
+bool OlderCopy::on_remembered(Boot life, uint64_t generation) {
+  if (!life || std::find(lives_.begin(), lives_.end(), life) != lives_.end()) return false;
+  if (generation <= generation_lost_) return false;  // that one, or one before it, has been missed already
+  generation_lost_ = generation;
+  latest_heard_ = {};
+  is_known_ = false;
+  changed_ = true;
+  return true;
+}
+
+void OlderCopy::on_ring_of(NodeId member, uint64_t lineage, uint64_t epoch, const Electorate& ring) {
+  if (member == self_) return;
+  RingOrder& heard = heard_[member];
+  heard = std::max(heard, RingOrder(lineage, epoch));
+  look(ring);
+}
+
+void OlderCopy::on_ring(const Electorate& ring) { look(ring); }
+
+// Who the voters of X are is known only by who holds X.
+void OlderCopy::look(const Electorate& ring) {
+  if (generation_lost_ == 0 || is_known_) return;
+  RingOrder latest = std::max(latest_heard_, RingOrder(ring.lineage, ring.epoch));
+  for (const auto& [member, order] : heard_) latest = std::max(latest, order);
+  if (latest != latest_heard_) changed_ = true;
+  latest_heard_ = latest;
+  if (latest != RingOrder(ring.lineage, ring.epoch)) return;
+  const auto voters =
+      std::count_if(ring.seats.begin(), ring.seats.end(),
+                    [this](const Electorate::Seat& seat) { return heard_.contains(seat.node); });
+  if (static_cast<size_t>(voters) < ring.majority()) return;
+  is_known_ = true;
+  changed_ = true;
+}
+
+bool OlderCopy::may_vote(const Electorate& ring) const {
+  if (generation_lost_ == 0) return true;
+  return is_known_ && RingOrder(ring.lineage, ring.epoch) >=
+                          RingOrder(latest_heard_.first, latest_heard_.second + kEpochsToPass);
+}
+
+std::optional<MetaRecord> OlderCopy::take_record() {
+  if (!std::exchange(changed_, false)) return std::nullopt;
+  return MetaRecord{std::string(kOlderCopyKey), encode()};
+}
+
+}  // namespace ringkv

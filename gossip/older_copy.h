@@ -1,0 +1,74 @@
+// A directory that turns out to be an older copy of itself: put back from a backup, or by a disk that lost
+// its last days. It lacks a life that others have met. What it holds is true but not all; and what that life
+// has promised as a voter is forgotten, so it must not vote again where that may have voted.
+//
+// Where may it have? In the epoch after its own ring's, and no other (gossip/acceptor.h). A ring that it held
+// was chosen, each step on the way by a majority of voters that held the ring before. So once a majority of
+// the voters, this one not among them, has said in this life which epochs they hold, the latest X among them,
+// the forgotten life held at most X + 1, and voted at most about X + 2. (The voters of neighbouring epochs
+// differ by one at most, so their majorities meet.) Whoever holds X + 2 votes about X + 3, and may.
+//
+// With two voters that can't come about, since each needs the other: then only `ring force` helps.
+//
+// A core: no I/O. Loop thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/outbox.h"
+#include "gossip/electorate.h"
+#include "ringkv/status.h"
+
+namespace ringkv {
+
+inline constexpr std::string_view kOlderCopyKey = "older copy";
+
+class OlderCopy {
+ public:
+  // `lives`: all of this directory's, the present one among them.
+  OlderCopy(NodeId self, std::vector<Boot> lives) : self_(self), lives_(std::move(lives)) {}
+
+  // As encode() made it; "": it was never one. CORRUPTION when it is damaged.
+  Status load(std::string_view bytes);
+  std::string encode() const;
+
+  // What a member remembers of this node from before the present life: the latest life of this disk, and its
+  // generation. True when that shows, not for the first time in vain, that this directory lacks it: once for
+  // each copy that was put back, however many remember the same. Members may remember less than the directory
+  // does; from that nothing follows.
+  bool on_remembered(Boot life, uint64_t generation);
+
+  // The member holds this ring, as it says in this life.
+  void on_ring_of(NodeId member, uint64_t lineage, uint64_t epoch, const Electorate& ring);
+  // This node holds another ring.
+  void on_ring(const Electorate& ring);
+
+  bool may_vote(const Electorate& ring) const;
+
+  // To be put on disk before anything that relies on it: what changed since the last call.
+  std::optional<MetaRecord> take_record();
+
+ private:
+  using RingOrder = std::pair<uint64_t, uint64_t>;  // lineage, epoch
+
+  void look(const Electorate& ring);
+
+  const NodeId self_;
+  const std::vector<Boot> lives_;
+
+  uint64_t generation_lost_ = 0;  // the latest life that is known to be lacking; 0: none
+  RingOrder latest_heard_{};      // X
+  bool is_known_ = false;         // a majority was heard: that is X, and doesn't grow any more
+  bool changed_ = false;
+
+  std::map<NodeId, RingOrder> heard_;  // in this life: the latest that each has said
+};
+
+}  // namespace ringkv

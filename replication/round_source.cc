@@ -1,0 +1,155 @@
+#include "replication/round_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "storage/record_codec.h"
+
+namespace ringkv {
+namespace {
+
+bool owns(const RingView& view, Partition partition, NodeId node) {
+  for (const uint16_t position : view.ring().preference_list(partition)) {
+    if (view.ring().member(position).node == node) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Partition> shared_partitions(const RingView& view, NodeId a, NodeId b) {
+  std::vector<Partition> shared;
+  for (Partition partition = 0; partition < view.ring().partitions(); ++partition) {
+    if (owns(view, partition, a) && owns(view, partition, b)) shared.push_back(partition);
+  }
+  return shared;
+}
+
+void RoundSource::on(NodeId from, const RoundCompare& compare, MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  const LeafTable& leaves = environment_.store.leaves();
+  RoundDigests reply{.round = compare.round, .source = view.self(), .level = compare.level};
+  reply.lives = environment_.store.own_lives();
+  reply.epoch = view.ring().epoch();
+  const std::vector<Partition> shared = shared_partitions(view, view.self(), from);
+  if (compare.level == DigestLevel::kPair) {
+    reply.digests = {leaves.hash_of(shared)};
+  } else if (compare.level == DigestLevel::kGroups) {
+    size_t begin = 0;
+    while (begin < shared.size()) {
+      const uint32_t group = shared[begin] / kPartitionsPerGroup;
+      size_t end = begin;
+      while (end < shared.size() && shared[end] / kPartitionsPerGroup == group) ++end;
+      reply.ids.push_back(group);
+      reply.digests.push_back(leaves.hash_of(std::span(shared).subspan(begin, end - begin)));
+      begin = end;
+    }
+  } else {
+    for (const Partition partition : compare.ids) {
+      if (!std::binary_search(shared.begin(), shared.end(), partition)) continue;
+      reply.ids.push_back(partition);
+      reply.digests.push_back(leaves.partition_hash(partition));
+    }
+  }
+  outbox.send(from, std::move(reply));
+}
+
+void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) {
+  const RecordStore& store = environment_.store;
+  RoundLeaves reply{.round = open.round, .source = environment_.view.self(), .partition = open.partition};
+  reply.status = check_owned(open.partition);
+  if (reply.status.ok()) {
+    reply.floor = store.floor(open.partition);
+    reply.erased = store.erased(open.partition);
+    if (store.floors().closed_digest() != open.closed_digest) reply.closed = store.floors().closed();
+    if (const LeafPage* page = store.leaves().page(open.partition)) {
+      for (size_t leaf = 0; leaf < page->size(); ++leaf) {
+        if ((*page)[leaf] != Leaf()) reply.leaves.push_back({static_cast<uint8_t>(leaf), (*page)[leaf]});
+      }
+    }
+  }
+  outbox.send(from, std::move(reply));
+}
+
+Status RoundSource::check_owned(Partition partition) const {
+  const RingView& view = environment_.view;
+  if (partition < view.ring().partitions() && owns(view, partition, view.self())) return {};
+  return forbidden(cat(view.name_of(view.self()), " doesn't own partition ", partition, " in epoch ",
+                       view.ring().epoch()));
+}
+
+void RoundSource::on(NodeId from, RoundWalk walk, MessageOutbox& outbox) {
+  Status refusal = check_owned(walk.partition);
+  if (refusal.ok() && walks_.size() >= kWalksMax) refusal = overloaded("too many rounds read here");
+  if (!refusal.ok()) {
+    RoundSlice slice{.round = walk.round, .source = environment_.view.self(), .partition = walk.partition};
+    slice.status = std::move(refusal);
+    return outbox.send(from, std::move(slice));
+  }
+  const uint64_t ticket = environment_.next_number();
+  Floor floor = environment_.store.floor(walk.partition);
+  walks_.emplace(ticket, Walk{from, std::move(walk), std::move(floor), environment_.store.floors().closed()});
+  if (const BatchNumber staged = environment_.store.last_staged(); staged != 0) {
+    waiting_.emplace(staged, ticket);
+  } else {
+    read(ticket, outbox);
+  }
+}
+
+void RoundSource::on_committed(BatchNumber batch, MessageOutbox& outbox) {
+  while (!waiting_.empty() && waiting_.begin()->first <= batch) {
+    const uint64_t ticket = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    read(ticket, outbox);
+  }
+}
+
+void RoundSource::read(uint64_t ticket, MessageOutbox& outbox) {
+  const RoundWalk& asked = walks_.at(ticket).asked;
+  outbox.send(environment_.view.self(), ReadRange{ticket,
+                                                  {.partition = asked.partition,
+                                                   .ring_partitions = environment_.view.ring().partitions(),
+                                                   .leaves = asked.leaves,
+                                                   .after = asked.after,
+                                                   .storage_keys = asked.storage_keys,
+                                                   .records = asked.records}});
+}
+
+bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
+  const auto at = walks_.find(read.ticket);
+  if (at == walks_.end()) return false;
+  Walk walk = std::move(at->second);
+  walks_.erase(at);
+  RoundSlice slice{
+      .round = walk.asked.round, .source = environment_.view.self(), .partition = walk.asked.partition};
+  slice.status = std::move(read.status);
+  slice.floor = std::move(walk.floor);
+  slice.closed = std::move(walk.closed);
+  slice.last = std::move(read.slice.last);
+  slice.at_end = read.slice.at_end;
+  for (RangeEntry& entry : read.slice.entries) {
+    if (entry.head.dots.empty()) continue;  // a bare context: its floor says more
+    if (entry.record != nullptr) {
+      ++environment_.statistics.keys_sent;
+      environment_.statistics.bytes_sent += entry.record->size();
+      if (entry.head.context.stripped) entry.record = filled(*entry.record);
+    }
+    slice.entries.push_back(
+        {std::move(entry.storage_key), entry.head.hash, std::move(entry.head.dots), std::move(entry.record)});
+  }
+  outbox.send(walk.from, std::move(slice));
+  return true;
+}
+
+SharedBytes RoundSource::filled(const std::string& bytes) const {
+  Result<Record> record = decode_record(bytes);
+  const Result<RecordHead> head = decode_record_head(bytes);
+  if (!record.ok() || !head.ok()) return std::make_shared<const std::string>(bytes);  // the puller says so
+  environment_.store.restore(record->context);
+  auto whole = std::make_shared<std::string>();
+  encode_record(*record, head->hash, head->content_bytes, *whole);
+  return whole;
+}
+
+}  // namespace ringkv

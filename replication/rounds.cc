@@ -1,0 +1,284 @@
+#include "replication/rounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "replication/round_source.h"
+
+namespace ringkv {
+namespace {
+
+constexpr Duration kRetryAfter = std::chrono::seconds(1);
+constexpr Duration kSoon = std::chrono::milliseconds(100);
+constexpr size_t kRepairsMax = 16;
+
+}  // namespace
+
+// Not all nodes at one time, nor one node from all others.
+Duration Rounds::jittered(NodeId source) {
+  const Duration interval = environment_.settings.round_interval;
+  SeededRandom random(environment_.settings.boot.value ^ source.value ^ ++last_pull_);
+  return interval * 3 / 4 +
+         Duration(static_cast<int64_t>(random.next() % (static_cast<uint64_t>(interval.count()) / 2 + 1)));
+}
+
+void Rounds::learn_sources(Moment moment) {
+  const RingView& view = environment_.view;
+  if (!std::exchange(started_, true)) started_at_ = moment.now;
+  if (sources_epoch_ == view.ring().epoch()) return;
+  sources_epoch_ = view.ring().epoch();
+  std::map<NodeId, Source> before = std::exchange(sources_, {});
+  for (const Member& member : view.ring().description().members) {
+    if (member.node == view.self() || shared_partitions(view, view.self(), member.node).empty()) continue;
+    Source& source = sources_[member.node];
+    if (const auto known = before.find(member.node); known != before.end()) source = known->second;
+    source.last_complete.reset();
+    SeededRandom random(environment_.settings.boot.value ^ member.node.value);
+    source.next_at = moment.now + kSoon + Duration(static_cast<int64_t>(random.next() % 900'000));
+  }
+}
+
+void Rounds::tick(Moment moment, MessageOutbox& outbox) {
+  learn_sources(moment);
+  for (auto& [id, pull] : pulls_) pull.tick(moment, outbox);
+  take_ended(moment, outbox);
+  if (environment_.settings.round_interval > Duration()) {
+    for (auto& [node, source] : sources_) {
+      if (moment.now < source.next_at || !environment_.view.is_reachable(node)) continue;
+      source.next_at = moment.now + jittered(node);
+      const bool under_way = std::any_of(pulls_.begin(), pulls_.end(), [node = node](const auto& pull) {
+        return pull.second.source() == node && pull.second.is_of_all();
+      });
+      if (!under_way) start(node, std::nullopt, moment, outbox);
+    }
+  }
+  answer_repairs(moment, outbox);
+}
+
+uint64_t Rounds::start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox) {
+  const uint64_t id = ++last_pull_;
+  Pull& pull = pulls_.try_emplace(id, environment_, source, only, moment).first->second;
+  pull.start(moment, outbox);
+  return id;
+}
+
+void Rounds::soon(NodeId source, Moment moment) {
+  const auto at = sources_.find(source);
+  if (at == sources_.end()) return;
+  at->second.next_at = std::min(at->second.next_at, moment.now + kSoon);
+}
+
+void Rounds::void_pulls_of(NodeId source, const Status& why) {
+  for (auto& [id, pull] : pulls_) {
+    if (pull.source() == source) pull.fail(why);
+  }
+}
+
+void Rounds::set_ring(Moment, MessageOutbox&) {
+  for (auto& [id, pull] : pulls_) pull.fail(unavailable("the ring has changed"));
+}
+
+void Rounds::set_reachable(NodeId node, bool reachable, Moment moment, MessageOutbox&) {
+  if (reachable) return soon(node, moment);
+  void_pulls_of(node, unavailable("can't be reached"));
+}
+
+void Rounds::on_link_restored(NodeId node, Moment moment, MessageOutbox&) {
+  void_pulls_of(node, unavailable("what was sent may be lost"));
+  soon(node, moment);
+}
+
+void Rounds::on_boot(NodeId node, Moment moment, MessageOutbox&) {
+  void_pulls_of(node, unavailable("has begun another life"));
+  if (const auto at = sources_.find(node); at != sources_.end()) at->second.last_complete.reset();
+  soon(node, moment);
+}
+
+void Rounds::on(NodeId from, RoundDigests digests, Moment moment, MessageOutbox& outbox) {
+  for (auto& [id, pull] : pulls_) {
+    if (pull.source() == from && pull.on(digests, moment, outbox)) return;
+  }
+}
+
+void Rounds::on(NodeId from, RoundLeaves leaves, Moment moment, MessageOutbox& outbox) {
+  for (auto& [id, pull] : pulls_) {
+    if (pull.source() == from && pull.on(leaves, moment, outbox)) return;
+  }
+}
+
+void Rounds::on(NodeId from, RoundSlice slice, Moment moment, MessageOutbox& outbox) {
+  for (auto& [id, pull] : pulls_) {
+    if (pull.source() == from && pull.on(slice, moment, outbox)) return;
+  }
+}
+
+bool Rounds::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
+  return std::any_of(pulls_.begin(), pulls_.end(),
+                     [&](auto& pull) { return pull.second.on(read, moment, outbox); });
+}
+
+bool Rounds::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& outbox) {
+  return std::any_of(pulls_.begin(), pulls_.end(),
+                     [&](auto& pull) { return pull.second.on(ack, moment, outbox); });
+}
+
+void Rounds::on_committed(BatchNumber batch, MessageOutbox& outbox) {
+  for (auto& [id, pull] : pulls_) pull.on_committed(batch, outbox);
+}
+
+void Rounds::take_ended(Moment moment, MessageOutbox&) {
+  for (auto at = pulls_.begin(); at != pulls_.end();) {
+    if (!at->second.ended()) {
+      ++at;
+      continue;
+    }
+    count(at->first, at->second, moment);
+    at = pulls_.erase(at);
+  }
+}
+
+void Rounds::count(uint64_t id, const Pull& pull, Moment moment) {
+  ConvergenceStatistics& statistics = environment_.statistics;
+  const PartitionRound::Counts& counts = pull.counts();
+  statistics.differences += counts.differences;
+  statistics.keys_received += counts.keys;
+  statistics.bytes_received += counts.bytes;
+  ++(pull.status().ok() ? statistics.rounds : statistics.rounds_failed);
+  if (pull.status().ok() && pull.was_equal()) ++statistics.rounds_equal;
+
+  const std::string name = environment_.view.name_of(pull.source());
+  if (const auto at = sources_.find(pull.source()); at != sources_.end() && pull.is_of_all()) {
+    Source& source = at->second;
+    source.differing_partitions = pull.differing();
+    if (pull.status().ok()) {
+      source.failures = 0;
+      source.problem.clear();
+      source.last_complete = pull.began();
+      source.counter = pull.source_counter();
+      source.life = pull.source_life();
+    } else {
+      source.problem = pull.status().message();
+      const Duration pause = kRetryAfter * (1U << std::min(source.failures++, 10U));
+      source.next_at = std::min(source.next_at, moment.now + pause);
+    }
+  }
+  for (Repair& repair : repairs_) {
+    if (std::erase(repair.pulls, id) == 0) continue;
+    repair.report.differences += counts.differences;
+    repair.report.keys_sent += counts.keys;
+    repair.report.bytes_sent += counts.bytes;
+    repair.report.partitions += pull.partitions();
+    if (pull.status().ok()) continue;
+    repair.report.partial = true;
+    repair.report.problems.push_back(cat(name, ": ", pull.status().message()));
+  }
+}
+
+Status Rounds::check_partition(std::optional<Partition> partition) const {
+  const RingView& view = environment_.view;
+  if (!partition) return {};
+  if (*partition >= view.ring().partitions()) {
+    return invalid_argument(cat("there is no partition ", *partition, ": the ring has ",
+                                view.ring().partitions(), ", numbered from 0"));
+  }
+  const std::vector<NodeId> owners = view.owners_of(*partition);
+  if (std::find(owners.begin(), owners.end(), view.self()) != owners.end()) return {};
+  return invalid_argument(cat(view.name_of(view.self()), " doesn't own partition ", *partition, ": ",
+                              view.names_of(owners), " do"));
+}
+
+void Rounds::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbox& outbox) {
+  const Moment moment{arrival.now, arrival.wall_now};
+  const RingView& view = environment_.view;
+  learn_sources(moment);
+  Status status = check_partition(repair.partition);
+  if (status.ok() && repairs_.size() >= kRepairsMax) status = overloaded("enough repairs are under way here");
+  if (!status.ok()) return environment_.answer(arrival.requester, refusal(std::move(status)), outbox);
+
+  Repair begun{.requester = arrival.requester, .deadline = arrival.deadline, .pulls = {}, .report = {}};
+  if (repair.accept_loss) {
+    begun.report.accepted_loss = environment_.wholeness.accept_loss();
+    repairs_.push_back(std::move(begun));
+    return answer_repairs(moment, outbox);
+  }
+  for (const NodeId source : sources()) {
+    if (repair.partition) {
+      const std::vector<NodeId> owners = view.owners_of(*repair.partition);
+      if (std::find(owners.begin(), owners.end(), source) == owners.end()) continue;
+    }
+    if (view.is_reachable(source)) {
+      begun.pulls.push_back(start(source, repair.partition, moment, outbox));
+    } else {
+      begun.report.partial = true;
+      begun.report.problems.push_back(cat(view.name_of(source), " can't be reached"));
+    }
+  }
+  repairs_.push_back(std::move(begun));
+  answer_repairs(moment, outbox);
+}
+
+void Rounds::answer_repairs(Moment moment, MessageOutbox& outbox) {
+  std::erase_if(repairs_, [&](Repair& repair) {
+    if (!repair.pulls.empty() && moment.now < repair.deadline) return false;
+    if (!repair.pulls.empty()) {
+      environment_.answer(repair.requester,
+                          refusal(unavailable("repair: timed out; what it has begun goes on")), outbox);
+      return true;
+    }
+    ClientReply reply;
+    reply.body = std::move(repair.report);
+    environment_.answer(repair.requester, std::move(reply), outbox);
+    return true;
+  });
+}
+
+void Rounds::on(const Arrival& arrival, const ClientLag&, MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  std::vector<LagInfo> infos;
+  for (const auto& [node, source] : sources_) {
+    LagInfo& info = infos.emplace_back();
+    info.from = view.name_of(node);
+    info.to = view.name_of(view.self());
+    if (source.last_complete)
+      info.lag_seconds = std::chrono::duration<double>(arrival.now - *source.last_complete).count();
+    info.differing_partitions = source.differing_partitions;
+    for (const Partition partition : shared_partitions(view, view.self(), node)) {
+      const uint64_t merged = environment_.store.floors().floor(partition).counter_of(source.life);
+      info.behind = std::max(info.behind, source.counter - std::min(source.counter, merged));
+    }
+    info.problem = view.is_reachable(node) ? source.problem : "can't be reached";
+  }
+  ClientReply reply;
+  reply.body = std::move(infos);
+  environment_.answer(arrival.requester, std::move(reply), outbox);
+}
+
+std::vector<NodeId> Rounds::sources() const {
+  std::vector<NodeId> nodes;
+  for (const auto& [node, source] : sources_) nodes.push_back(node);
+  return nodes;
+}
+
+std::optional<Time> Rounds::last_complete(NodeId source) const {
+  const auto at = sources_.find(source);
+  return at == sources_.end() ? std::nullopt : at->second.last_complete;
+}
+
+uint64_t Rounds::lag_ms(Time now) const {
+  uint64_t lag = 0;
+  for (const auto& [node, source] : sources_) {
+    const Duration since = now - source.last_complete.value_or(started_at_);
+    lag = std::max<uint64_t>(lag, std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+  }
+  return lag;
+}
+
+void Rounds::fail_all(const Status& why, MessageOutbox& outbox) {
+  for (const Repair& repair : std::exchange(repairs_, {}))
+    environment_.answer(repair.requester, refusal(unavailable(why.message())), outbox);
+  pulls_.clear();
+}
+
+}  // namespace ringkv
