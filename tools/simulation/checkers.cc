@@ -90,6 +90,7 @@ std::optional<Violation> check_leaves(const LeafTable& leaves, const RingDescrip
     leaf.bytes += bytes;
     recomputed.set(id, leaf);
   }
+  if (!cursor->status().ok()) return std::nullopt;  // a damaged file that nobody has come across yet
   static const LeafPage kEmpty{};
   for (Partition partition = 0; partition < leaves.partitions(); ++partition) {
     const LeafPage* kept = leaves.page(partition);

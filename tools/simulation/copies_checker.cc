@@ -17,13 +17,14 @@ constexpr size_t kNodeBytes = 8;  // in front of a hint's key
 // Around its expiry a value may be there or not: the skew bound, and until it is looked for.
 constexpr uint64_t kExpiryMs = 12'000;
 
-// All entries of one family, in order.
+// All entries of one family, in order, up to what can't be read.
 template <class Visit>
-void each_entry(const MemoryDisk& disk, Family family, Visit visit) {
+Status each_entry(const MemoryDisk& disk, Family family, Visit visit) {
   const std::unique_ptr<MemoryDisk> copy = disk.copy();
   MemoryEngine engine(*copy);
   const std::unique_ptr<Cursor> cursor = engine.seek(family, {}, {});
   for (; cursor->valid(); cursor->next()) visit(cursor->key(), cursor->value());
+  return cursor->status();
 }
 
 std::string text_of(std::string_view storage_key) {
@@ -96,23 +97,27 @@ class CopiesChecker {
 
   void take_hints(const NodeCopy& copy) {
     uint64_t hints = 0;
-    each_entry(*copy.disk, Family::kHints,
-               [&](std::string_view key, std::string_view) { hints += is_there(intended_by(key)) ? 1 : 0; });
+    const Status read = each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
+      hints += is_there(intended_by(key)) ? 1 : 0;
+    });
+    if (!read.ok()) broken("I6", cat(copy.name, " hasn't set its damaged hints aside: ", read.message()));
     if (hints > 0) broken("L2", cat(copy.name, " still has ", hints, " hints"));
   }
 
   void take_records(const NodeCopy& copy) {
     const bool nothing_blocks = all_are_there();
-    each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view bytes) {
-      const Result<Record> record = decode_record(bytes);
-      if (!record.ok()) return broken("I6", cat(copy.name, " can't read ", text_of(key)));
-      if (!record->versions.empty()) holders_[std::string(key)][copy.node] = versions_of(*record);
-      if (record->has_live_value(found_.now_ms + kExpiryMs)) live_.insert(std::string(key));
-      if (nothing_blocks && !record->has_live_value(found_.now_ms - kExpiryMs)) {
-        broken("tombstones", cat(copy.name, " still remembers ", text_of(key),
-                                 ", of which nothing is live: ", text_of(versions_of(*record))));
-      }
-    });
+    const Status read =
+        each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view bytes) {
+          const Result<Record> record = decode_record(bytes);
+          if (!record.ok()) return broken("I6", cat(copy.name, " can't read ", text_of(key)));
+          if (!record->versions.empty()) holders_[std::string(key)][copy.node] = versions_of(*record);
+          if (record->has_live_value(found_.now_ms + kExpiryMs)) live_.insert(std::string(key));
+          if (nothing_blocks && !record->has_live_value(found_.now_ms - kExpiryMs)) {
+            broken("tombstones", cat(copy.name, " still remembers ", text_of(key),
+                                     ", of which nothing is live: ", text_of(versions_of(*record))));
+          }
+        });
+    if (!read.ok()) broken("I6", cat(copy.name, " hasn't set its damaged records aside: ", read.message()));
   }
 
   void compare(const std::string& key, const std::map<NodeId, Versions>& holders) {
@@ -157,10 +162,10 @@ std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring
   const auto broken = [&](const std::string& what) {
     if (!violation) violation = Violation{"I9", cat(copy.name, what)};
   };
-  each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view) {
+  (void)each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view) {
     if (!contains(owners_of(ring, key), copy.node)) broken(cat(" has ", text_of(key), " and doesn't own it"));
   });
-  each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
+  (void)each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
     const NodeId intended = CopiesChecker::intended_by(key);
     if (intended == copy.node) broken(" has a hint for itself");
     if (ring.description().find_member(intended) == nullptr) broken(" has a hint for who is no member");

@@ -39,7 +39,7 @@ constexpr NamedInterval kIntervals[] = {
     {"clock", &Faults::clock_jump, seconds(30)},    {"day", &Faults::wrong_day, seconds(150)},
     {"absence", &Faults::absence, seconds(200)},    {"sleep", &Faults::sleep, seconds(200)},
     {"wipe", &Faults::wipe, seconds(300)},          {"restore", &Faults::restore, seconds(150)},
-    {"gone", &Faults::gone, seconds(300)},
+    {"gone", &Faults::gone, seconds(300)},          {"damage", &Faults::damage, seconds(150)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {

@@ -40,6 +40,7 @@ struct Faults {
   // Of few nodes, so that a majority of the voters keeps its vote.
   Duration wipe{};     // its disk is replaced by an empty one, and it joins again under its name
   Duration restore{};  // its disk is put back to what it was some time and some lives ago
+  Duration damage{};   // of the whole ring: one node finds files damaged
   Duration gone{};     // of the whole ring: one node leaves and never comes back
 
   double slow_work = 0;   // of work off the loop, up to a second

@@ -40,6 +40,7 @@ constexpr uint64_t kAimOneIn = 4;
 constexpr Duration kLookPause = milliseconds(100);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
+constexpr Family kDamagedFamilies[] = {Family::kData, Family::kData, Family::kDigests, Family::kHints};
 constexpr uint64_t kNeverReached = uint64_t{1} << 60;
 constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1} << 40};
 
@@ -74,6 +75,7 @@ void Nemesis::strike_members() {
   strike_node(faults.sleep, &Nemesis::sleep);
   strike_node(faults.wipe, &Nemesis::wipe);
   strike_node(faults.restore, &Nemesis::copy_disk);
+  schedule(faults.damage, [this] { damage(); });
   schedule(faults.gone, [this] { leave_for_good(); });
 }
 
@@ -325,6 +327,14 @@ void Nemesis::put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy,
   history_.lose_disk(node.name(), kept);
   setting_.on_other_disk(node);
   saw_under_load(sighting::kPutBack);
+}
+
+// Always of the same node: all that the others hold must do.
+void Nemesis::damage() {
+  if (damaged_ == nullptr) damaged_ = setting_.nodes[world_.random.below(setting_.nodes.size())];
+  if (setting_.nodes.size() == 1 || is_gone(*damaged_)) return;
+  damaged_->damage(kDamagedFamilies[world_.random.below(std::size(kDamagedFamilies))]);
+  history_.lose_disk(damaged_->name());
 }
 
 // Only from a ring that can do without one more.

@@ -61,6 +61,7 @@ class Nemesis {
   void wipe(SimulatedNode& node);
   void copy_disk(SimulatedNode& node);
   void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
+  void damage();
   void leave_for_good();
   bool may_take_vote(const SimulatedNode& node) const;
   void keep_up(SimulatedNode& node);
@@ -77,6 +78,7 @@ class Nemesis {
   std::map<const SimulatedNode*, Time> away_until_;
   std::set<const SimulatedNode*> votes_taken_;
   std::set<const SimulatedNode*> copied_;  // to be put back to that
+  SimulatedNode* damaged_ = nullptr;
   const SimulatedNode* gone_ = nullptr;
   bool partitioned_ = false;
   bool peace_ = false;

@@ -22,6 +22,7 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kDaysPassed,
     sighting::kWiped,
     sighting::kPutBack,
+    sighting::kDamageSetAside,
     sighting::kGone,
     sighting::kSloppy,
     sighting::kTimeWrong,

@@ -36,7 +36,7 @@ class HashedBatch final : public Batch {
 }  // namespace
 
 std::unique_ptr<Batch> SimulatedEngine::new_batch() {
-  return std::make_unique<HashedBatch>(engine_.new_batch());
+  return std::make_unique<HashedBatch>(engine_->new_batch());
 }
 
 Status SimulatedEngine::write(Batch& batch, bool sync) {
@@ -44,7 +44,7 @@ Status SimulatedEngine::write(Batch& batch, bool sync) {
   const size_t bytes = hashed.bytes();
   const uint64_t hash = hashed.take_hash();
   tell_erased(hashed.take_erased());
-  Status status = sync ? write_and_sync(hashed.inner()) : engine_.write(hashed.inner(), false);
+  Status status = sync ? write_and_sync(hashed.inner()) : engine_->write(hashed.inner(), false);
   world_.trace.add(world_.events.now(), machine_.node,
                    !status.ok() ? "fails to write" : (sync ? "writes and syncs" : "writes"), hash, bytes);
   return status;
@@ -53,7 +53,7 @@ Status SimulatedEngine::write(Batch& batch, bool sync) {
 void SimulatedEngine::tell_erased(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     std::string before;
-    const Result<Lookup> found = engine_.get(Family::kData, key, before);
+    const Result<Lookup> found = engine_->get(Family::kData, key, before);
     if (found.ok() && *found == Lookup::kFound) machine_.on_erase(key, before);
   }
 }
@@ -67,21 +67,21 @@ bool SimulatedEngine::plan_failure() {
 
 Status SimulatedEngine::write_and_sync(Batch& batch) {
   if (plan_failure()) {
-    Status status = engine_.write(batch, true);
+    Status status = engine_->write(batch, true);
     machine_.disk.fail(DiskCall::kSync, kNever, DiskError::kInputOutput);  // where it didn't come to the sync
     return status;
   }
-  Status status = engine_.write(batch, false);
+  Status status = engine_->write(batch, false);
   if (!status.ok()) return status;
   machine_.executor.at_end_of_work([this, alive = alive_] {
-    if (*alive) CHECK(engine_.flush().ok());
+    if (*alive) CHECK(engine_->flush().ok());
   });
   return status;
 }
 
 Status SimulatedEngine::flush() {
   (void)plan_failure();
-  Status status = engine_.flush();
+  Status status = engine_->flush();
   world_.trace.add(world_.events.now(), machine_.node, status.ok() ? "flushes" : "fails to flush");
   return status;
 }

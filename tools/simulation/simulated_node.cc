@@ -11,6 +11,7 @@ namespace {
 constexpr Duration kTick = std::chrono::milliseconds(10);
 constexpr Duration kStopPatience = std::chrono::seconds(20);
 constexpr uint32_t kReplicas = 3;
+constexpr uint64_t kDamagedAtMostOneIn = 2;
 constexpr uint32_t kPeerPort = 7400;
 constexpr uint32_t kClientPorts[] = {7401, 7411};
 
@@ -31,6 +32,13 @@ Identity drawn_identity(const SimulatedNode::Settings& settings, bool founds, Ra
   Identity identity{.node = NodeId{random.next()}, .disk = DiskId{random.next()}, .name = settings.name};
   if (founds) identity.cluster = ClusterId{random.next()};
   return identity;
+}
+
+// Eight bytes that sort as the number does: a place among the keys of the ring.
+std::string first_bytes(uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xff);
+  return bytes;
 }
 
 std::string drawn_secret(Random& random) {
@@ -65,17 +73,7 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
             .executor = executor,
             .random = random,
             .log = *log,
-            .open_engine = [&machine, this](OpenMode) -> Result<OpenedEngine> {
-              return OpenedEngine{
-                  std::make_unique<SimulatedEngine>(
-                      machine.world_,
-                      SimulatedEngine::Machine{machine.name(), *machine.disk_, machine.sync_fault_, executor,
-                                               [&machine](std::string_view key, std::string_view before) {
-                                                 machine.tell_erased(key, before);
-                                               }}),
-                  "",
-                  {}};
-            }},
+            .open_engine = [&machine, this](OpenMode mode) { return machine.open_engine(mode, executor); }},
            machine.node_settings()) {}
 
 SimulatedNode::Process::~Process() = default;
@@ -193,6 +191,25 @@ void SimulatedNode::put_back(const DiskCopy& copy) {
   CHECK(!running() && has_copied(copy));
   world_.trace.add(world_.events.now(), name(), "is put back to a copy of its disk");
   use(copy.disk->copy());
+}
+
+Result<OpenedEngine> SimulatedNode::open_engine(OpenMode mode, SimulatedExecutor& executor) {
+  Result<OpenedEngine> opened = open_memory(*disk_, mode);
+  if (!opened.ok()) return opened;
+  if (!opened->lost.empty()) world_.sightings.saw(sighting::kDamageSetAside);
+  SimulatedEngine::Machine machine{
+      name(), *disk_, sync_fault_, executor,
+      [this](std::string_view key, std::string_view before) { tell_erased(key, before); }};
+  opened->engine = std::make_unique<SimulatedEngine>(world_, std::move(machine), std::move(opened->engine));
+  return opened;
+}
+
+void SimulatedNode::damage(Family family) {
+  world_.trace.add(world_.events.now(), name(), "has a damaged file");
+  const uint64_t first = family == Family::kData ? random_.next() : 0;
+  const uint64_t most = ~uint64_t{0} - first;
+  const uint64_t length = family == Family::kData ? random_.next() / kDamagedAtMostOneIn : most;
+  disk_->damage(family, first_bytes(first), first_bytes(first + std::min(length, most)));
 }
 
 void SimulatedNode::tell_erased(std::string_view key, std::string_view before) {

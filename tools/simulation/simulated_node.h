@@ -110,6 +110,9 @@ class SimulatedNode {
   // Adds them up, as the life's end would.
   void count_figures();
 
+  // A part of the family's keys, or all of them but for records, stands in a file that can't be read.
+  void damage(Family family);
+
   size_t connections() const { return host_.connections(); }
   // Call `nth` of this kind from now fails.
   void fail_disk(DiskCall call, uint64_t nth, DiskError error);
@@ -133,6 +136,7 @@ class SimulatedNode {
   };
 
   Node::Settings node_settings();
+  Result<OpenedEngine> open_engine(OpenMode mode, SimulatedExecutor& executor);
   Address client_address() const;
   void end_process();
   void end_turn();
