@@ -27,7 +27,8 @@ struct PeerState {
   uint64_t bytes = 0;
   uint64_t hints = 0;  // that it keeps for others
   uint64_t hint_bytes = 0;
-  uint64_t lag_ms = 0;  // age of the oldest write of another member that it may lack
+  uint64_t lag_ms = 0;                 // age of the oldest write of another member that it may lack
+  uint32_t incomplete_partitions = 0;  // that it has yet to refill
   // For the closing of ended lives ("Closed lives" in ARCHITECTURE.md): a digest of the latest boots that it
   // has met of every member; and the digest for which it has found that all members agree, and that it keeps
   // no hint with a dot of any other life. 0: none yet.

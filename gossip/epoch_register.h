@@ -41,6 +41,7 @@ class EpochRegister {
   // taken: UNAVAILABLE otherwise. TOO_LARGE above kDescriptionBytesMax.
   Status propose(std::string description, Time now, Time deadline, GossipOutbox& outbox);
   bool proposing() const { return proposer_.has_value(); }
+  const Electorate& electorate() const { return electorate_; }
 
   void on(NodeId from, const Prepare& prepare, GossipOutbox& outbox);
   void on(NodeId from, const Promise& promise, Time now, GossipOutbox& outbox);

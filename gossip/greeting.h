@@ -59,6 +59,16 @@ struct PeerWelcome {
   Boot boot_known;                // the latest life of who greets that it met before this one; zero: none
 };
 
+// Who it is, of one that greets as `self`; the rest is for each greeting to say.
+inline PeerWelcome identity_of(const PeerHello& self) {
+  return {.cluster = self.cluster,
+          .node = self.node,
+          .disk = self.disk,
+          .boot = self.boot,
+          .generation = self.generation,
+          .name = self.name};
+}
+
 // From an empty directory (or one whose join was interrupted) to any member: the only message on its
 // connection.
 struct JoinRequest {

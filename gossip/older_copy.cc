@@ -92,7 +92,8 @@ void OlderCopy::look(const Electorate& ring) {
   changed_ = true;
 }
 
-bool OlderCopy::may_vote(const Electorate& ring) const {
+bool OlderCopy::may_vote(NodeId proposer, const Electorate& ring) const {
+  if (proposer != self_ && !heard_.contains(proposer)) return false;
   if (generation_lost_ == 0) return true;
   return is_known_ && RingOrder(ring.lineage, ring.epoch) >=
                           RingOrder(latest_heard_.first, latest_heard_.second + kEpochsToPass);

@@ -32,7 +32,7 @@ inline constexpr std::string_view kOlderCopyKey = "older copy";
 
 class OlderCopy {
  public:
-  // `lives`: all of this directory's, the present one among them.
+  // `lives`: all earlier ones that this directory remembers.
   OlderCopy(NodeId self, std::vector<Boot> lives) : self_(self), lives_(std::move(lives)) {}
 
   // As encode() made it; "": it was never one. CORRUPTION when it is damaged.
@@ -45,12 +45,14 @@ class OlderCopy {
   // does; from that nothing follows.
   bool on_remembered(Boot life, uint64_t generation);
 
-  // The member holds this ring, as it says in this life.
+  // The member has welcomed this life, and holds this ring.
   void on_ring_of(NodeId member, uint64_t lineage, uint64_t epoch, const Electorate& ring);
   // This node holds another ring.
   void on_ring(const Electorate& ring);
 
-  bool may_vote(const Electorate& ring) const;
+  // Whether it may answer that proposer. Not before it has been welcomed there: what the proposer remembers
+  // of this node may come behind its question.
+  bool may_vote(NodeId proposer, const Electorate& ring) const;
 
   // To be put on disk before anything that relies on it: what changed since the last call.
   std::optional<MetaRecord> take_record();

@@ -48,6 +48,33 @@ Status Admin::delay_traffic(std::string_view peer, std::chrono::milliseconds del
 
 Status Admin::heal_traffic() { return ask({ClientFault{}, {}}).status; }
 
+Result<std::vector<HintInfo>> Admin::hints(std::string_view node) {
+  return result_from<std::vector<HintInfo>>(ask({ClientHints{std::string(node)}, {}}));
+}
+
+Result<std::vector<LagInfo>> Admin::lag(std::string_view node) {
+  return result_from<std::vector<LagInfo>>(ask({ClientLag{std::string(node)}, {}}));
+}
+
+Result<RepairReport> Admin::repair(std::string_view node, std::optional<uint32_t> partition,
+                                   bool accept_loss) {
+  return result_from<RepairReport>(ask({ClientRepair{std::string(node), partition, accept_loss}, {}}));
+}
+
+Result<PurgeReport> Admin::purge(std::string_view node) {
+  return result_from<PurgeReport>(ask({ClientPurge{std::string(node)}, {}}));
+}
+
+Result<ScrubReport> Admin::scrub(std::string_view node) {
+  return result_from<ScrubReport>(ask({ClientScrub{std::string(node)}, {}}));
+}
+
+Status Admin::skew_clock(std::string_view node, std::chrono::milliseconds offset) {
+  ClientFault fault{.kind = ClientFault::Kind::kClock, .peer = std::string(node)};
+  fault.offset_ms = offset.count();
+  return ask({std::move(fault), {}}).status;
+}
+
 Status Admin::change_bucket(std::string_view name, const BucketChange& change) {
   return ask({ClientChangeBucket{std::string(name), change}, {}}).status;
 }

@@ -9,11 +9,11 @@
 namespace ringkv {
 namespace {
 
-constexpr Duration kGreetWithin = std::chrono::seconds(3);
-constexpr Duration kTwinAnswersWithin = std::chrono::milliseconds(500);
 constexpr Duration kJoinDecidedWithin = std::chrono::seconds(20);
 constexpr Duration kStatePause = std::chrono::seconds(1);
-constexpr uint64_t kGenerationMax = uint64_t{1} << 62;
+constexpr Duration kLagPause = std::chrono::seconds(10);
+constexpr Duration kClockPause = std::chrono::milliseconds(100);
+constexpr int64_t kJumpMicros = 100'000;
 constexpr Duration kGossipRound = std::chrono::seconds(1);
 template <class Body>
 constexpr bool kOfGossip = std::is_constructible_v<GossipMessage, Body>;
@@ -28,15 +28,6 @@ Electorate electorate_of(const Ring& ring) {
 }
 
 Voter voter_of(const PeerHello& self) { return {self.node, self.disk, self.boot}; }
-
-PeerWelcome identity_of(const PeerHello& self) {
-  return {.cluster = self.cluster,
-          .node = self.node,
-          .disk = self.disk,
-          .boot = self.boot,
-          .generation = self.generation,
-          .name = self.name};
-}
 
 }  // namespace
 
@@ -58,15 +49,17 @@ Result<std::unique_ptr<ClusterMember>> ClusterMember::make(Environment& environm
       },
       environment.random);
   if (!epochs.ok()) return epochs.status();
+  OlderCopy older_copy(settings.self.node, settings.known_boots);
+  if (Status status = older_copy.load(settings.older_copy_record); !status.ok()) return status;
   std::unique_ptr<ClusterMember> member(new ClusterMember(environment, std::move(settings), life, links,
                                                           std::move(book), *std::move(epochs),
-                                                          std::move(callbacks)));
+                                                          std::move(older_copy), std::move(callbacks)));
   *member_or_none = member.get();
   return member;
 }
 
 ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links,
-                             PeerBook book, EpochRegister epochs, Callbacks callbacks)
+                             PeerBook book, EpochRegister epochs, OlderCopy older_copy, Callbacks callbacks)
     : environment_(environment),
       settings_(std::move(settings)),
       life_(life),
@@ -74,6 +67,8 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
       callbacks_(std::move(callbacks)),
       book_(std::move(book)),
       register_(std::move(epochs)),
+      older_copy_(std::move(older_copy)),
+      lives_met_({settings_.self.node, settings_.self.boot}),
       changer_(register_,
                [this](NodeId node) {
                  const Member* member = ring().description().find_member(node);
@@ -101,7 +96,10 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
   epoch_on_disk_ = ring().epoch();
   make_cores(settings_.self.generation);
   for (const PeerState& peer : settings_.peers) gossip_->learn(peer);
-  for (const auto& [node, known] : book_.entries()) links_.set_address(node, known.peer_address);
+  for (const auto& [node, known] : book_.entries()) {
+    links_.set_address(node, known.peer_address);
+    lives_met_.on_met(node, known.boot);
+  }
   learn_addresses();
 }
 
@@ -131,9 +129,11 @@ std::vector<NodeId> ClusterMember::others() const {
 void ClusterMember::take_members() {
   detector_->set_members(others(), environment_.clock.now());
   gossip_->set_members(others());
+  clock_.set_members(others());
 }
 
 PeerState ClusterMember::own_state() const {
+  const HintCount hints = life_.hints().total();
   return {.node = settings_.self.node,
           .boot = settings_.self.boot,
           .generation = generation_,
@@ -142,7 +142,19 @@ PeerState ClusterMember::own_state() const {
           .epoch = epoch_on_disk_,
           .wall = environment_.clock.wall_now(),
           .keys = life_.store().leaves().keys(),
-          .bytes = life_.store().leaves().bytes()};
+          .bytes = life_.store().leaves().bytes(),
+          .hints = hints.hints,
+          .hint_bytes = hints.bytes,
+          .lag_ms = life_.convergence().lag_ms(environment_.clock.now()),
+          .incomplete_partitions = life_.wholeness().incomplete(),
+          .boots_met = lives_met_.digest(ring().description()),
+          .boots_without_hints = life_.convergence().boots_without_hints()};
+}
+
+std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {
+  if (node == settings_.self.node) return 0;
+  const auto [now, wall] = moment();
+  return clock_.offset_micros(node, wall, now);
 }
 
 template <class Call>
@@ -151,205 +163,6 @@ void ClusterMember::with_outbox(Call call) {
   call(outbox);
   changer_.start(ring(), environment_.clock.now(), outbox);
   if (!outbox.empty()) life_.perform(outbox);
-}
-
-// ---- Greetings
-
-PeerHello ClusterMember::hello() const {
-  PeerHello hello = settings_.self;
-  hello.generation = generation_;
-  hello.lineage = ring().description().lineage;
-  hello.epoch = ring().epoch();
-  return hello;
-}
-
-PeerWelcome ClusterMember::welcome_for(const PeerHello& hello) const {
-  PeerWelcome welcome = identity_of(settings_.self);
-  welcome.generation = generation_;
-  welcome.lineage = ring().description().lineage;
-  welcome.epoch = ring().epoch();
-  // Of its earlier lives: a generation that it has itself now is no reason for a later one.
-  const PeerBook::Entry* known = book_.find(hello.node);
-  if (known != nullptr && known->boot != hello.boot) welcome.generation_known = known->generation;
-  return welcome;
-}
-
-void ClusterMember::start(std::function<void(Status)> greeted) {
-  for (const Address& seed : settings_.seeds) {
-    links_.identify(seed, {}, kGreetWithin, [this, alive = alive_, seed](const Result<PeerWelcome>& found) {
-      if (*alive) on_seed(seed, found);
-    });
-  }
-  for (const NodeId node : others()) links_.greet(node);
-  introduction_.begin(others(), settings_.seeds.size(), environment_.clock.now() + kGreetWithin,
-                      std::move(greeted));
-}
-
-// A seed may know where the others are now, when all that this disk remembers has moved; and it shows when
-// this directory has been pointed at another cluster.
-void ClusterMember::on_seed(const Address& seed, const Result<PeerWelcome>& found) {
-  if (found.ok() && found->cluster && found->cluster != settings_.self.cluster) {
-    return introduction_.on_foreign_seed(
-        forbidden(cat(settings_.self.name, " is a member of cluster ", hex(settings_.self.cluster.value),
-                      ", and ", found->name, " at ", seed, " of cluster ", hex(found->cluster.value),
-                      ": --join with its own members, or start an empty directory")));
-  }
-  const bool is_own = found.ok() && found->node != settings_.self.node &&
-                      ring().description().find_member(found->node) != nullptr;
-  if (is_own) {
-    if (gossip_->find(found->node) == nullptr) links_.set_address(found->node, seed);
-    links_.greet(found->node);
-  }
-  introduction_.on_seed(is_own);
-}
-
-void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
-  if (hello.channel == PeerChannel::kIdentify) {
-    if (hello.to && hello.to != settings_.self.node) {
-      return answer(unavailable(cat("node ", hex(hello.to.value), " was meant, and this is ",
-                                    settings_.self.name, ", node ", hex(settings_.self.node.value))));
-    }
-    return answer(welcome_for(hello));
-  }
-  PeerBook::Verdict verdict = book_.judge(hello, ring().description());
-  switch (verdict.kind) {
-    case PeerBook::Verdict::Kind::kWelcome:
-      return welcome(hello, answer);
-    case PeerBook::Verdict::Kind::kRefuse:
-      return answer(std::move(verdict.status));
-    case PeerBook::Verdict::Kind::kAskFirst:
-      break;
-  }
-  // Does the life that we know still answer where it was? Then this is a second one, of a copied directory.
-  links_.identify(
-      verdict.known.peer_address, hello.node, kTwinAnswersWithin,
-      [this, alive = alive_, hello, answer, known = verdict.known](const Result<PeerWelcome>& found) {
-        if (!*alive) return;
-        if (found.ok() && found->node == hello.node && found->boot != hello.boot) {
-          return answer(forbidden(cat(
-              "node ", hello.name, " runs already at ", known.peer_address, ", and the one at ",
-              hello.peer_address, " has the same identity: one of the two directories is a copy; stop it, ",
-              "empty its directory and join it under a name of its own")));
-        }
-        // Much may have come while it was asked.
-        const PeerBook::Verdict now = book_.judge(hello, ring().description());
-        if (now.kind == PeerBook::Verdict::Kind::kRefuse) return answer(now.status);
-        if (now.kind == PeerBook::Verdict::Kind::kAskFirst && now.known.boot != known.boot)
-          return answer(unavailable("another life of it was met meanwhile: greet again"));
-        welcome(hello, answer);
-      });
-}
-
-void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer) {
-  if (ring().description().find_member(hello.node) == nullptr) {
-    // It follows a later ring, and may bring it.
-    answer(welcome_for(hello));
-    return;
-  }
-  const PeerBook::Entry* known = book_.find(hello.node);
-  const bool is_new = known == nullptr || known->boot != hello.boot;
-  const bool changed = is_new || known->generation != hello.generation ||
-                       known->peer_address != hello.peer_address ||
-                       known->client_address != hello.client_address;
-  const PeerWelcome welcome = welcome_for(hello);  // with what was remembered until now
-  const auto welcomed = [this, alive = alive_, hello, answer, welcome, is_new] {
-    if (!*alive) return;
-    if (book_.is_over(hello.node, hello.boot)) return answer(book_.judge(hello, ring().description()).status);
-    if (is_new) callbacks_.on_boot(hello.node, hello.boot);
-    detector_->on_greeted(hello.node, hello.generation, environment_.clock.now());
-    gossip_->learn({.node = hello.node,
-                    .boot = hello.boot,
-                    .generation = hello.generation,
-                    .peer_address = hello.peer_address,
-                    .client_address = hello.client_address});
-    links_.set_address(hello.node, hello.peer_address);
-    answer(welcome);
-    links_.greet(hello.node);
-    // It has dialed anew: what it answered on an earlier connection may be lost.
-    if (hello.channel == PeerChannel::kRequests) life_.on_link_restored(hello.node);
-    update_view();
-  };
-  if (!changed) return welcomed();
-  life_.record(book_.accept(hello), welcomed);
-}
-
-bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& address) {
-  if (welcome.cluster != settings_.self.cluster || book_.is_over(welcome.node, welcome.boot)) return false;
-  if (std::optional<MetaRecord> record = book_.accept(welcome, address)) {
-    life_.record(std::move(*record), [] {});
-    callbacks_.on_boot(welcome.node, welcome.boot);
-  }
-  const PeerBook::Entry* known = book_.find(welcome.node);
-  if (known == nullptr || known->boot != welcome.boot) return false;  // it has to greet first
-  detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
-  raise_generation(welcome.generation_known);
-  gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());
-  return true;
-}
-
-// This disk remembers less of its own past than others do.
-void ClusterMember::raise_generation(uint64_t known) {
-  if (known < generation_ || known >= kGenerationMax) return;
-  make_cores(known + 1);
-  life_.record({std::string(kGenerationKey), std::to_string(generation_)}, [] {});
-  update_view();
-}
-
-void ClusterMember::on_refused(NodeId node, const Status& why) {
-  const Member* member = ring().description().find_member(node);
-  if (said_.is_new(node, why.message())) {
-    environment_.log.warning("gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name,
-                                           ": ", why.message()));
-  }
-  if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
-  introduction_.on_caught_up(node);
-  const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
-  if (is_final && introduction_.under_way()) return introduction_.end(why);
-  // Another life has taken over, or this one has no place any more.
-  if (why.code() == StatusCode::kForbidden) return callbacks_.on_fenced(why);
-  introduction_.on_failed(node);
-}
-
-void ClusterMember::ask_for_generation(NodeId node) {
-  introduction_.on_behind(node);
-  links_.identify(address_of(node), node, kTwinAnswersWithin,
-                  [this, alive = alive_, node](const Result<PeerWelcome>& found) {
-                    if (!*alive) return;
-                    if (found.ok()) return raise_generation(found->generation_known);
-                    introduction_.on_caught_up(node);
-                    introduction_.on_failed(node);
-                  });
-}
-
-Address ClusterMember::address_of(NodeId node) const {
-  const PeerState* state = gossip_->find(node);
-  if (state != nullptr) return state->peer_address;
-  const PeerBook::Entry* known = book_.find(node);
-  return known == nullptr ? Address() : known->peer_address;
-}
-
-void ClusterMember::on_unreachable(NodeId node, const Status& why) {
-  environment_.log.debug("gossip", cat("node ", hex(node.value), " can't be reached: ", why.message()));
-  update_view();
-  introduction_.on_failed(node);
-}
-
-void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
-  said_.forget(node);
-  update_view();
-  if (maybe_lost) life_.on_link_restored(node);
-  introduction_.on_welcomed(node);
-}
-
-void ClusterMember::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) {
-  environment_.log.info("gossip", cat("node ", request.name, " at ", request.peer_address, " asks to join"));
-  newcomers_.on_join(request, [this, alive = alive_, request, answer = std::move(answer)](JoinAnswer given) {
-    if (*alive && !given.status.ok()) {
-      environment_.log.warning("gossip", cat("node ", request.name, " at ", request.peer_address,
-                                             " doesn't join: ", given.status.message()));
-    }
-    answer(std::move(given));
-  });
 }
 
 // ---- Messages
@@ -384,11 +197,12 @@ void ClusterMember::on_gossip(NodeId from, GossipMessage message) {
           } else if constexpr (std::is_same_v<Body, StateDigests> || std::is_same_v<Body, StateDeltas>) {
             gossip_->on(from, body, outbox);
           } else if constexpr (std::is_same_v<Body, Prepare> || std::is_same_v<Body, Accept>) {
-            register_.on(from, body, outbox);
+            if (older_copy_.may_vote(from, register_.electorate())) register_.on(from, body, outbox);
           } else if constexpr (std::is_same_v<Body, Promise> || std::is_same_v<Body, Accepted>) {
-            register_.on(from, body, now, outbox);
+            if (!own_votes_void_) register_.on(from, body, now, outbox);
           } else {
-            detector_->on(from, body, now, outbox);
+            if constexpr (!std::is_same_v<Body, ProbeRequest>) clock_.on_heard(from, body.wall, now);
+            detector_->on(from, body, moment(), outbox);
           }
         },
         message);
@@ -400,13 +214,14 @@ void ClusterMember::on_gossip(NodeId from, GossipMessage message) {
 
 void ClusterMember::on_tick(Time now) {
   with_outbox([&](GossipOutbox& outbox) {
-    detector_->tick(now, outbox);
+    detector_->tick(moment(), outbox);
     gossip_->tick(now, detector_->down(), outbox);
     register_.tick(now, outbox);
   });
   take_outcome();
   update_view();
   update_own_state(now);
+  update_clock(now);
   gate_.tick(ring(), now);
   introduction_.tick(now);
 }
@@ -424,7 +239,26 @@ void ClusterMember::learn_addresses() {
 void ClusterMember::update_own_state(Time now) {
   if (now < state_updated_at_ + kStatePause && gossip_->own().epoch == epoch_on_disk_) return;
   state_updated_at_ = now;
-  gossip_->set_own(own_state());
+  PeerState state = own_state();
+  // It grows with every second until the next round ends: no news for everybody each time.
+  if (now < lag_said_at_ + kLagPause) {
+    state.lag_ms = gossip_->own().lag_ms;
+  } else {
+    lag_said_at_ = now;
+  }
+  gossip_->set_own(std::move(state));
+  life_.set_boots(lives_met_.agreed(ring().description(), *gossip_, gossip_->own()));
+}
+
+// A jump of the own clock takes effect before anything is judged by it; else now and then is enough.
+void ClusterMember::update_clock(Time now) {
+  const WallMicros wall = environment_.clock.wall_now();
+  const auto passed = static_cast<int64_t>(wall - wall_looked_at_) - (now - clock_looked_at_).count();
+  const bool jumped = passed > kJumpMicros || passed < -kJumpMicros;
+  if (!jumped && now < clock_looked_at_ + kClockPause) return;
+  clock_looked_at_ = now;
+  wall_looked_at_ = wall;
+  life_.set_clock(clock_.correction_micros(wall, now), clock_.heard_majority(now));
 }
 
 void ClusterMember::update_view() {
@@ -448,6 +282,7 @@ void ClusterMember::change_ring(RingEdit edit, Time deadline, RingChanger::Done 
 
 void ClusterMember::take_outcome() {
   while (std::optional<EpochRegister::Outcome> outcome = register_.take_outcome()) {
+    own_votes_void_ = false;
     if (outcome->status.ok()) {
       adopt(outcome->chosen);
       with_outbox([&](GossipOutbox& outbox) {
@@ -482,6 +317,8 @@ void ClusterMember::adopt(std::string_view description) {
     if (*alive) epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
   });
   register_.adopt(electorate_of(ring()));
+  older_copy_.on_ring(register_.electorate());
+  keep_older_copy();
   take_members();
   if (std::optional<MetaRecord> record = book_.keep_members(ring().description()))
     life_.record(std::move(*record), [] {});

@@ -14,14 +14,17 @@
 #include <vector>
 
 #include "base/cluster_view.h"
+#include "gossip/cluster_clock.h"
 #include "gossip/epoch_register.h"
 #include "gossip/failure_detector.h"
+#include "gossip/older_copy.h"
 #include "gossip/peer_book.h"
 #include "gossip/state_gossip.h"
 #include "node/environment.h"
 #include "node/epoch_gate.h"
 #include "node/introduction.h"
 #include "node/life.h"
+#include "node/lives_met.h"
 #include "node/newcomers.h"
 #include "node/peer_links.h"
 #include "node/ring_changer.h"
@@ -37,6 +40,8 @@ class ClusterMember {
     std::vector<PeerState> peers;  // heard at joining
     std::string acceptor_record;   // as found on disk
     std::string peers_record;
+    std::string older_copy_record;
+    std::vector<Boot> known_boots;  // earlier lives that this directory remembers
   };
   struct Callbacks {
     std::function<void()> on_ring;                 // another ring holds
@@ -73,16 +78,19 @@ class ClusterMember {
   const FailureDetector& detector() const { return *detector_; }
   const StateGossip& states() const { return *gossip_; }
   const ClusterView& view() const { return view_; }
+  PeerState own_state() const;  // as of now; gossip carries one that is up to a second old
+  // Of its clock against ours; nothing: it was not heard within a minute.
+  std::optional<int64_t> skew_micros(NodeId node) const;
   uint64_t generation() const { return generation_; }  // of this start
   const EpochGate::Statistics& gate_statistics() const { return gate_.statistics(); }
 
  private:
   ClusterMember(Environment& environment, Settings settings, Life& life, PeerLinks& links, PeerBook book,
-                EpochRegister epochs, Callbacks callbacks);
+                EpochRegister epochs, OlderCopy older_copy, Callbacks callbacks);
 
   void make_cores(uint64_t generation);
   std::vector<NodeId> others() const;
-  PeerState own_state() const;
+  FailureDetector::Moment moment() const { return {environment_.clock.now(), environment_.clock.wall_now()}; }
   PeerWelcome welcome_for(const PeerHello& hello) const;
   void welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer);
   void raise_generation(uint64_t known);
@@ -90,10 +98,14 @@ class ClusterMember {
   Address address_of(NodeId node) const;
   void learn_addresses();
   void take_members();
+  void take_life(NodeId node, Boot boot);
+  void look_for_older_copy(const PeerWelcome& welcome);
+  void keep_older_copy();
   void adopt(std::string_view description);
   void take_outcome();
   void update_view();
   void update_own_state(Time now);
+  void update_clock(Time now);
   void on_seed(const Address& seed, const Result<PeerWelcome>& found);
 
   template <class Call>
@@ -107,6 +119,10 @@ class ClusterMember {
 
   PeerBook book_;
   EpochRegister register_;
+  OlderCopy older_copy_;
+  bool own_votes_void_ = false;  // those in the proposal under way
+  LivesMet lives_met_;
+  ClusterClock clock_;
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
   std::unique_ptr<StateGossip> gossip_;
   RingChanger changer_;
@@ -119,6 +135,9 @@ class ClusterMember {
   Introduction introduction_;
   ClusterView view_;
   Time state_updated_at_{};
+  Time lag_said_at_{};
+  Time clock_looked_at_{};
+  WallMicros wall_looked_at_ = 0;
 
   // Continuations of identifications and syncs look here whether their member is still there.
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -64,6 +64,14 @@ enum class FrameType : uint8_t {
   kReplicaScanReply = 69,
   kForwardedRequest = 70,
   kForwardedReply = 71,
+  kHintPut = 72,
+  kHintCovered = 73,
+  kRoundCompare = 74,
+  kRoundDigests = 75,
+  kRoundOpen = 76,
+  kRoundLeaves = 77,
+  kRoundWalk = 78,
+  kRoundSlice = 79,
 };
 
 struct Frame {

@@ -330,7 +330,12 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
   convergence_.set_time_trusted(heard_majority);
 }
 
-void Life::lose_all() { wholeness_.lose_all(); }
+void Life::lose_all() {
+  wholeness_.lose_all();
+  MessageOutbox outbox;
+  if (std::optional<MetaRecord> record = wholeness_.take_record()) outbox.record(std::move(*record));
+  perform(outbox);
+}
 
 void Life::on_tick(Time now) {
   MessageOutbox outbox;

@@ -182,7 +182,9 @@ Status Node::enter_cluster(OpenedStore& opened) {
                                  .seeds = settings_.join,
                                  .peers = joined_peers_,
                                  .acceptor_record = std::move(opened.acceptor_record),
-                                 .peers_record = std::move(opened.peers_record)};
+                                 .peers_record = std::move(opened.peers_record),
+                                 .older_copy_record = std::move(opened.older_copy_record),
+                                 .known_boots = opened.recovered.known_boots};
   life_ = std::make_unique<Life>(
       environment_, identity_.node, settings_.life, std::move(opened),
       Life::Callbacks{

@@ -23,6 +23,7 @@ Duration timeout_from(uint64_t timeout_us) {
 template <class Message>
 uint64_t request_number_of(const Message& message) {
   if constexpr (requires { message.request; }) return message.request;
+  if constexpr (requires { message.round; }) return message.round;
   return 0;
 }
 
@@ -35,6 +36,7 @@ Result<ReceivedPeerMessage> read_as(const Frame& frame, PeerIncoming& in, Time n
   const Status read = in.result();
   if (!read.ok()) return read;
   if constexpr (requires { message.request; }) message.request = frame.request;
+  if constexpr (requires { message.round; }) message.round = frame.request;
   if constexpr (requires { message.deadline; }) message.deadline = now + timeout_from(body.timeout_us());
   if constexpr (std::is_same_v<Message, ForwardedRequest>)
     message.body.timeout = timeout_from(body.timeout_us());

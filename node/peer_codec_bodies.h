@@ -27,6 +27,8 @@ class ForwardedReply;
 class ForwardedRequest;
 class HealthClaim;
 class Hello;
+class HintCovered;
+class HintPut;
 class JoinAnswer;
 class JoinRequest;
 class PeerState;
@@ -43,6 +45,12 @@ class ReplicaScan;
 class ReplicaScanReply;
 class RingChosen;
 class RingWanted;
+class RoundCompare;
+class RoundDigests;
+class RoundLeaves;
+class RoundOpen;
+class RoundSlice;
+class RoundWalk;
 class StateDeltas;
 class StateDigests;
 class Status;
@@ -95,6 +103,14 @@ class PeerIncoming {
 };
 
 void fill_status(const Status& status, peer_wire::Status& body);
+template <class Body>
+void fill_status_of(const Status& status, Body& body) {
+  if (!status.ok()) fill_status(status, *body.mutable_status());
+}
+template <class Body>
+Status status_from(const Body& body, PeerIncoming& in) {
+  return body.has_status() ? in.status(body.status()) : Status();
+}
 void fill(const PeerState& state, peer_wire::PeerState& body);
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in);
 
@@ -129,6 +145,14 @@ RINGKV_PEER_MESSAGE(ReplicaScan);
 RINGKV_PEER_MESSAGE(ReplicaScanReply);
 RINGKV_PEER_MESSAGE(ForwardedRequest);
 RINGKV_PEER_MESSAGE(ForwardedReply);
+RINGKV_PEER_MESSAGE(HintPut);
+RINGKV_PEER_MESSAGE(HintCovered);
+RINGKV_PEER_MESSAGE(RoundCompare);
+RINGKV_PEER_MESSAGE(RoundDigests);
+RINGKV_PEER_MESSAGE(RoundOpen);
+RINGKV_PEER_MESSAGE(RoundLeaves);
+RINGKV_PEER_MESSAGE(RoundWalk);
+RINGKV_PEER_MESSAGE(RoundSlice);
 
 #undef RINGKV_PEER_MESSAGE
 
@@ -145,5 +169,11 @@ Status append_values(const ReplicaGetReply& reply, WireCodec&, std::string& out)
 Status append_values(const ReplicaScanReply& reply, WireCodec&, std::string& out);
 Status append_values(const ForwardedRequest& forwarded, WireCodec& client_codec, std::string& out);
 Status append_values(const ForwardedReply& forwarded, WireCodec& client_codec, std::string& out);
+Status append_values(const HintPut& put, WireCodec&, std::string& out);
+Status append_values(const HintCovered& covered, WireCodec&, std::string& out);
+Status append_values(const RoundDigests& digests, WireCodec&, std::string& out);
+Status append_values(const RoundLeaves& leaves, WireCodec&, std::string& out);
+Status append_values(const RoundWalk& walk, WireCodec&, std::string& out);
+Status append_values(const RoundSlice& slice, WireCodec&, std::string& out);
 
 }  // namespace ringkv

@@ -58,21 +58,23 @@ Voter voter_from(const peer_wire::Voter& body) { return {{body.node()}, {body.di
 
 void fill(const Probe& probe, peer_wire::Probe& body) {
   body.set_sequence(probe.sequence);
+  body.set_wall(probe.wall);
   fill_claims(probe.claims, body);
 }
 
 Probe from_body(const peer_wire::Probe& body, PeerIncoming& in) {
-  return {body.sequence(), claims_from(body, in)};
+  return {body.sequence(), claims_from(body, in), body.wall()};
 }
 
 void fill(const ProbeAck& ack, peer_wire::ProbeAck& body) {
   body.set_sequence(ack.sequence);
   body.set_target(ack.target.value);
+  body.set_wall(ack.wall);
   fill_claims(ack.claims, body);
 }
 
 ProbeAck from_body(const peer_wire::ProbeAck& body, PeerIncoming& in) {
-  return {body.sequence(), {body.target()}, claims_from(body, in)};
+  return {body.sequence(), {body.target()}, claims_from(body, in), body.wall()};
 }
 
 void fill(const ProbeRequest& request, peer_wire::ProbeRequest& body) {
@@ -98,6 +100,11 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_wall(state.wall);
   body.set_keys(state.keys);
   body.set_bytes(state.bytes);
+  body.set_hints(state.hints);
+  body.set_hint_bytes(state.hint_bytes);
+  body.set_lag_ms(state.lag_ms);
+  body.set_boots_met(state.boots_met);
+  body.set_boots_without_hints(state.boots_without_hints);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -112,6 +119,11 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.wall = body.wall();
   state.keys = body.keys();
   state.bytes = body.bytes();
+  state.hints = body.hints();
+  state.hint_bytes = body.hint_bytes();
+  state.lag_ms = body.lag_ms();
+  state.boots_met = body.boots_met();
+  state.boots_without_hints = body.boots_without_hints();
   return state;
 }
 

@@ -82,6 +82,7 @@ void PeerCodec::encode(const PeerWelcome& welcome, std::string& out) {
   body.set_generation(welcome.generation);
   body.set_name(welcome.name);
   body.set_generation_known(welcome.generation_known);
+  body.set_boot_known(welcome.boot_known.value);
   body.set_lineage(welcome.lineage);
   write_frame(body, FrameType::kPeerWelcome, welcome.epoch, out);
 }
@@ -102,6 +103,7 @@ Result<PeerWelcome> PeerCodec::decode_welcome(const Frame& frame) {
   welcome.lineage = body.lineage();
   welcome.epoch = frame.epoch;
   welcome.generation_known = body.generation_known();
+  welcome.boot_known.value = body.boot_known();
   const Status read = in.result();
   if (!read.ok()) return read;
   return welcome;

@@ -4,20 +4,66 @@
 #include "base/ring_description.h"
 #include "base/text.h"
 #include "node/peer_codec_bodies.h"
+#include "node/peer_codec_packed.h"
 #include "node/peer_wire.pb.h"
 #include "storage/record_codec.h"
 
 namespace ringkv {
 namespace {
 
-template <class Body>
-void fill_status_of(const Status& status, Body& body) {
-  if (!status.ok()) fill_status(status, *body.mutable_status());
+// What people look at needn't be whole: the values of large hints are left out.
+constexpr size_t kHintBytesShown = size_t{128} << 10;
+
+std::string packed_inspection(const ReplicaGetReply& reply) {
+  std::string packed;
+  if (reply.blocked_by.empty() && reply.hints.empty()) return packed;
+  ByteWriter writer(packed);
+  pack(reply.blocked_by, writer);
+  writer.varint(reply.hints.size());
+  for (const ReplicaGetReply::HeldHint& hint : reply.hints) {
+    Record record = hint.record;
+    std::string bytes;
+    encode_record(record, {}, 0, bytes);
+    if (bytes.size() > kHintBytesShown) {
+      for (Version& version : record.versions) version.value.clear();
+      bytes.clear();
+      encode_record(record, {}, 0, bytes);
+    }
+    writer.u64(hint.intended.value);
+    writer.string(bytes);
+  }
+  return packed;
 }
 
-template <class Body>
-Status status_from(const Body& body, PeerIncoming& in) {
-  return body.has_status() ? in.status(body.status()) : Status();
+void unpack_inspection(const std::string& packed, ReplicaGetReply& reply, PeerIncoming& in) {
+  if (packed.empty()) return;
+  ByteReader reader(packed);
+  reply.blocked_by = unpack_dots(reader);
+  for (size_t left = reader.count(9); left > 0 && reader.ok(); --left) {
+    const NodeId intended{reader.u64()};
+    Result<Record> record = decode_record(reader.string(packed.size()));
+    if (!record.ok()) return in.fail("hint");
+    reply.hints.push_back({intended, *std::move(record)});
+  }
+  if (!reader.finished()) in.fail("inspection");
+}
+
+std::string packed_floor(const ReplicaGetReply& reply) {
+  std::string packed;
+  if (!reply.with_floor) return packed;
+  ByteWriter writer(packed);
+  pack(reply.floor, writer);
+  pack(reply.closed, writer);
+  return packed;
+}
+
+void unpack_floor(const std::string& packed, ReplicaGetReply& reply, PeerIncoming& in) {
+  if (packed.empty()) return;
+  ByteReader reader(packed);
+  reply.with_floor = true;
+  reply.floor = unpack_vector(reader);
+  reply.closed = unpack_actors(reader);
+  if (!reader.finished()) in.fail("floor");
 }
 
 // The frame that the values are, if they are one and nothing else.
@@ -61,10 +107,11 @@ ReplicaPut from_body(const peer_wire::ReplicaPut& body, PeerIncoming& in) {
 void fill(const ReplicaPutAck& ack, peer_wire::ReplicaPutAck& body) {
   body.set_replica(ack.replica.value);
   fill_status_of(ack.status, body);
+  body.set_hint_for(ack.hint_for.value);
 }
 
 ReplicaPutAck from_body(const peer_wire::ReplicaPutAck& body, PeerIncoming& in) {
-  return {0, {body.replica()}, status_from(body, in)};
+  return {0, {body.replica()}, status_from(body, in), {body.hint_for()}};
 }
 
 // ---- reads
@@ -74,6 +121,7 @@ void fill(const ReplicaGet& get, peer_wire::ReplicaGet& body) {
   body.set_key(get.key);
   body.set_digest(get.digest);
   body.set_inspect(get.inspect);
+  body.set_with_floor(get.with_floor);
 }
 
 ReplicaGet from_body(const peer_wire::ReplicaGet& body, PeerIncoming& in) {
@@ -83,6 +131,7 @@ ReplicaGet from_body(const peer_wire::ReplicaGet& body, PeerIncoming& in) {
   if (get.key.empty()) in.fail("key");
   get.digest = body.digest();
   get.inspect = body.inspect();
+  get.with_floor = body.with_floor();
   return get;
 }
 
@@ -92,6 +141,9 @@ void fill(const ReplicaGetReply& reply, peer_wire::ReplicaGetReply& body) {
   body.set_digest(reply.digest);
   body.set_hash_low(reply.hash.low);
   body.set_hash_high(reply.hash.high);
+  body.set_floor(packed_floor(reply));
+  body.set_inspection(packed_inspection(reply));
+  body.set_incomplete(!reply.whole);
 }
 
 // An absent record that nothing was ever seen of has no bytes.
@@ -107,6 +159,9 @@ ReplicaGetReply from_body(const peer_wire::ReplicaGetReply& body, PeerIncoming& 
   reply.status = status_from(body, in);
   reply.digest = body.digest();
   reply.hash = {body.hash_low(), body.hash_high()};
+  unpack_floor(body.floor(), reply, in);
+  unpack_inspection(body.inspection(), reply, in);
+  reply.whole = !body.incomplete();
   if (in.peek_values().empty()) return reply;
   Result<Record> record = decode_record(in.peek_values());
   if (record.ok()) {
@@ -148,6 +203,11 @@ void fill(const ReplicaScanReply& reply, peer_wire::ReplicaScanReply& body) {
   }
   body.set_last(reply.last);
   body.set_at_end(reply.at_end);
+  ByteWriter writer(*body.mutable_erased());
+  for (const ReplicaScanReply::Erased& erased : reply.erased) {
+    writer.varint(erased.partition);
+    pack(erased.context, writer);
+  }
 }
 
 Status append_values(const ReplicaScanReply& reply, WireCodec&, std::string& out) {
@@ -164,6 +224,12 @@ ReplicaScanReply from_body(const peer_wire::ReplicaScanReply& body, PeerIncoming
   reply.status = status_from(body, in);
   reply.last = body.last();
   reply.at_end = body.at_end();
+  ByteReader erased(body.erased());
+  while (!erased.at_end() && erased.ok()) {
+    const auto partition = static_cast<Partition>(erased.varint());
+    reply.erased.push_back({partition, unpack_context(erased)});
+  }
+  if (!erased.ok()) in.fail("context");
   const int entries = body.storage_key_bytes_size();
   if (body.record_bytes_size() != entries) return in.fail("entries"), reply;
   reply.entries.reserve(static_cast<size_t>(entries));

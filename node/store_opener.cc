@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "gossip/epoch_register.h"
+#include "gossip/older_copy.h"
 #include "gossip/peer_book.h"
 #include "replication/placer.h"
 #include "storage/loss_recovery.h"
@@ -157,6 +158,8 @@ Result<OpenedStore> recover(OpenedEngine opened, RingDescription ring, const Act
   if (!peers.ok()) return peers.status();
   Result<std::string> acceptor = read_meta(engine, kAcceptorKey);
   if (!acceptor.ok()) return acceptor.status();
+  Result<std::string> older_copy = read_meta(engine, kOlderCopyKey);
+  if (!older_copy.ok()) return older_copy.status();
   Result<std::string> damage = read_meta(engine, kDamageKey);
   if (!damage.ok()) return damage.status();
   if (wholeness->incomplete() == 0) damage->clear();
@@ -168,6 +171,7 @@ Result<OpenedStore> recover(OpenedEngine opened, RingDescription ring, const Act
                      .wholeness = *std::move(wholeness),
                      .peers_record = *std::move(peers),
                      .acceptor_record = *std::move(acceptor),
+                     .older_copy_record = *std::move(older_copy),
                      .log_damage = std::move(opened.log_damage),
                      .lost = std::move(opened.lost),
                      .damage = *std::move(damage)};

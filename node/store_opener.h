@@ -39,6 +39,7 @@ struct OpenedStore {
   Wholeness wholeness;
   std::string peers_record;  // what gossip has left here; empty: nothing yet
   std::string acceptor_record;
+  std::string older_copy_record;
   std::string log_damage;  // empty: none
   LostRanges lost;         // what this opening had to give up; all that follows from it is on disk
   // While it isn't whole after such a loss: which files were damaged, for people. Else empty.

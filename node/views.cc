@@ -35,6 +35,18 @@ MemberInfo member_info(const Ring& ring, uint16_t position) {
 
 }  // namespace
 
+void add_state(MemberInfo& info, const PeerState& state) {
+  info.peer_address = state.peer_address;
+  info.client_address = state.client_address;
+  info.epoch = state.epoch;
+  info.keys = state.keys;
+  info.bytes = state.bytes;
+  info.hints = state.hints;
+  info.hint_bytes = state.hint_bytes;
+  info.lag_seconds = static_cast<double>(state.lag_ms) / 1e3;
+  info.incomplete_partitions = state.incomplete_partitions;
+}
+
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {
   ClusterStatus status;
   status.epoch = life.ring().epoch();
@@ -44,13 +56,13 @@ ClusterStatus cluster_status(const Life& life, const ClusterMember& member, Node
     const NodeId node = members[position].node;
     MemberInfo& info = status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
     if (!member.view().is_reachable(node)) info.state = "down";
-    const PeerState* state = member.states().find(node);
-    if (state == nullptr) continue;
-    info.peer_address = state->peer_address;
-    info.client_address = state->client_address;
-    info.epoch = state->epoch;
-    info.keys = node == self ? life.store().leaves().keys() : state->keys;
-    info.bytes = node == self ? life.store().leaves().bytes() : state->bytes;
+    if (const std::optional<int64_t> skew = member.skew_micros(node))
+      info.skew_seconds = static_cast<double>(*skew) / 1e6;
+    if (node == self) {
+      add_state(info, member.own_state());
+    } else if (const PeerState* state = member.states().find(node)) {
+      add_state(info, *state);
+    }
   }
   return status;
 }

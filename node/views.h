@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/client_message.h"
+#include "base/peer_state.h"
 #include "base/ring_description.h"
 #include "node/cluster_member.h"
 #include "node/life.h"
@@ -9,6 +10,8 @@
 
 namespace ringkv {
 
+// What a member says of itself.
+void add_state(MemberInfo& info, const PeerState& state);
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self);
 RingInfo ring_info(const Ring& ring, bool owners);
 RoutingTable routing_table(const Ring& ring, const StateGossip& states);

@@ -115,13 +115,36 @@ void fill(const ClientFault& fault, wire::ClientRequest& request) {
   request.mutable_fault()->set_kind(static_cast<uint32_t>(fault.kind));
   request.mutable_fault()->set_peer(fault.peer);
   request.mutable_fault()->set_delay_ms(fault.delay_ms);
+  request.mutable_fault()->set_offset_ms(fault.offset_ms);
 }
 
 Result<ClientRequest::Body> body_from(const wire::Fault& message) {
-  if (message.kind() > static_cast<uint32_t>(ClientFault::Kind::kHeal))
+  if (message.kind() > static_cast<uint32_t>(ClientFault::Kind::kClock))
     return invalid_argument(cat("a fault of kind ", message.kind()));
-  return ClientRequest::Body(
-      ClientFault{static_cast<ClientFault::Kind>(message.kind()), message.peer(), message.delay_ms()});
+  return ClientRequest::Body(ClientFault{static_cast<ClientFault::Kind>(message.kind()), message.peer(),
+                                         message.delay_ms(), message.offset_ms()});
+}
+
+void fill(const ClientHints& hints, wire::ClientRequest& request) {
+  request.mutable_hints()->set_node(hints.node);
+}
+void fill(const ClientLag& lag, wire::ClientRequest& request) { request.mutable_lag()->set_node(lag.node); }
+void fill(const ClientPurge& purge, wire::ClientRequest& request) {
+  request.mutable_purge()->set_node(purge.node);
+}
+void fill(const ClientScrub& scrub, wire::ClientRequest& request) {
+  request.mutable_scrub()->set_node(scrub.node);
+}
+void fill(const ClientRepair& repair, wire::ClientRequest& request) {
+  request.mutable_repair()->set_node(repair.node);
+  if (repair.partition) request.mutable_repair()->set_partition(*repair.partition);
+  request.mutable_repair()->set_accept_loss(repair.accept_loss);
+}
+
+ClientRepair body_from(const wire::Repair& message) {
+  ClientRepair repair{message.node(), {}, message.accept_loss()};
+  if (message.has_partition()) repair.partition = message.partition();
+  return repair;
 }
 
 void fill(const ClientStatus&, wire::ClientRequest& request) { request.mutable_status(); }
@@ -181,6 +204,11 @@ Result<ClientRequest::Body> body_from(const wire::ClientRequest& request, std::s
   if (request.has_change_bucket()) return Body(body_from(request.change_bucket()));
   if (request.has_routing()) return Body(ClientRouting{});
   if (request.has_fault()) return body_from(request.fault());
+  if (request.has_hints()) return Body(ClientHints{request.hints().node()});
+  if (request.has_lag()) return Body(ClientLag{request.lag().node()});
+  if (request.has_repair()) return Body(body_from(request.repair()));
+  if (request.has_purge()) return Body(ClientPurge{request.purge().node()});
+  if (request.has_scrub()) return Body(ClientScrub{request.scrub().node()});
   return invalid_argument("a request that this version doesn't know");
 }
 

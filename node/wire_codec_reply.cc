@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "node/wire.pb.h"
 #include "node/wire_codec.h"
+#include "node/wire_codec_reports.h"
 
 namespace ringkv {
 namespace {
@@ -207,6 +208,8 @@ void fill(const Explanation& explanation, wire::ClientReply& reply, ValueList& v
     item.set_rack(replica.rack);
     item.set_alive(replica.alive);
     item.set_hint_for(replica.hint_for);
+    item.set_incomplete(!replica.whole);
+    for (const std::string& why : replica.blocked_by) item.add_blocked_by(why);
     fill_versions(replica.versions, item, values);
   }
 }
@@ -215,8 +218,8 @@ Explanation body_from(const wire::Explanation& message, ValueReader& values) {
   Explanation explanation{
       message.token(), message.partition(), message.epoch(), {}, strings_from(message.would_answer())};
   for (const wire::Replica& item : message.replicas()) {
-    explanation.replicas.push_back(
-        {item.node(), item.rack(), item.alive(), versions_from(item, values), item.hint_for()});
+    explanation.replicas.push_back({item.node(), item.rack(), item.alive(), versions_from(item, values),
+                                    item.hint_for(), !item.incomplete(), strings_from(item.blocked_by())});
   }
   return explanation;
 }
@@ -240,6 +243,8 @@ void fill_members(const std::vector<MemberInfo>& members, Message& message) {
     if (member.hints) item.set_hints(*member.hints);
     if (member.hint_bytes) item.set_hint_bytes(*member.hint_bytes);
     if (member.lag_seconds) item.set_lag_seconds(*member.lag_seconds);
+    if (member.skew_seconds) item.set_skew_seconds(*member.skew_seconds);
+    if (member.incomplete_partitions) item.set_incomplete_partitions(*member.incomplete_partitions);
   }
 }
 
@@ -260,6 +265,8 @@ MemberInfo member_from(const wire::Member& item) {
   if (item.has_hints()) member.hints = item.hints();
   if (item.has_hint_bytes()) member.hint_bytes = item.hint_bytes();
   if (item.has_lag_seconds()) member.lag_seconds = item.lag_seconds();
+  if (item.has_skew_seconds()) member.skew_seconds = item.skew_seconds();
+  if (item.has_incomplete_partitions()) member.incomplete_partitions = item.incomplete_partitions();
   return member;
 }
 
@@ -352,6 +359,11 @@ RoutingTable body_from(const wire::RoutingTable& message) {
   return table;
 }
 
+template <class Report>
+void fill(const Report& report, wire::ClientReply& reply, ValueList&) {
+  fill_report(report, reply);
+}
+
 Result<ClientReply::Body> body_from(const wire::ClientReply& reply, ValueReader& values) {
   using Body = ClientReply::Body;
   if (reply.has_receipt()) return body_from(reply.receipt());
@@ -365,6 +377,7 @@ Result<ClientReply::Body> body_from(const wire::ClientReply& reply, ValueReader&
   if (reply.has_statistics()) return Body(body_from(reply.statistics()));
   if (reply.has_buckets()) return Body(body_from(reply.buckets()));
   if (reply.has_routing()) return Body(body_from(reply.routing()));
+  if (std::optional<Body> report = report_from(reply)) return *std::move(report);
   return Body(std::monostate());
 }
 

@@ -177,6 +177,7 @@ void Convergence::add_to(Statistics& statistics, Time now, WallMicros wall_now) 
   set("lives.closed", counted.lives_closed);
   set("scrub.records", counted.scrubbed_records);
   set("scrub.leaves_corrected", counted.leaves_corrected);
+  set("scrub.problems", counted.scrub_problems);
   sweeper_.add_to(statistics, wall_now);
 }
 

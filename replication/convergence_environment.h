@@ -46,6 +46,7 @@ struct ConvergenceStatistics {
   uint64_t lives_closed = 0;
   uint64_t scrubbed_records = 0;
   uint64_t leaves_corrected = 0;
+  uint64_t scrub_problems = 0;  // records that can't be read, or aren't what their stored hash says
 };
 
 struct ConvergenceEnvironment {

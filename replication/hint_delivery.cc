@@ -215,7 +215,7 @@ void HintDelivery::on_failure(Course& course, RequestNumber number, StatusCode w
     course.passed_over = true;
     return;
   }
-  if (why == StatusCode::kOverloaded && flight.sent >= course.window_since) halve(course, now);
+  if (why == StatusCode::kOverloaded && flight.sent > course.window_since) halve(course, now);
   if (!course.queue.empty()) course.after = std::min(course.after, course.queue.front().previous);
   course.queue.clear();
   course.after = std::min(course.after, flight.hint.previous);
@@ -235,7 +235,7 @@ void HintDelivery::expire(Course& course, Time now) {
 void HintDelivery::adapt(Course& course, Duration latency, Time sent, Time now) const {
   if (latency < kQuick) {
     course.window = std::min(course.window + 1, kWindowMax);
-  } else if (latency > kSlow && sent >= course.window_since) {
+  } else if (latency > kSlow && sent > course.window_since) {
     halve(course, now);
   }
 }

@@ -29,6 +29,7 @@ class RequestStatistics {
   void count_hinted() { ++hinted_; }
   void count_not_waited_for() { ++not_waited_for_; }
   void set_lingering(size_t puts) { lingering_ = puts; }
+  size_t lingering() const { return lingering_; }
 
   // put.count, put.failed, put.unknown, put.p50_us, …
   void add_to(Statistics& statistics) const;

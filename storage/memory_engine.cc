@@ -182,22 +182,26 @@ Status MemoryDisk::check_walk(Family family, const Way& way) const {
   return {};
 }
 
-Result<LostRanges> MemoryDisk::set_damaged_aside() {
-  LostRanges lost;
+Result<LostRanges> MemoryDisk::damaged_ranges() const {
+  LostRanges ranges;
   for (const DamagedFile& file : damaged_) {
-    if (file.range.family != Family::kMeta) continue;
-    return corruption(cat("the simulated ", file.range.file, " held what the node knows of itself"));
+    if (file.range.family == Family::kMeta) {
+      return corruption(cat("the simulated ", file.range.file, " held what the node knows of itself"));
+    }
+    ranges.push_back(file.range);
   }
+  return ranges;
+}
+
+void MemoryDisk::drop_damaged() {
   for (const DamagedFile& file : damaged_) {
     Table& entries = table(file.range.family);
     for (auto entry = entries.lower_bound(file.range.first);
          entry != entries.end() && entry->first <= file.range.last;) {
       entry = file.put_since.contains(entry->first) ? std::next(entry) : entries.erase(entry);
     }
-    lost.push_back(file.range);
   }
   damaged_.clear();
-  return lost;
 }
 
 std::unique_ptr<MemoryDisk> MemoryDisk::copy() const {
@@ -258,15 +262,18 @@ void MemoryDisk::replay_unseen() {
 
 Result<OpenedEngine> open_memory(MemoryDisk& disk, OpenMode mode) {
   auto engine = std::make_unique<MemoryEngine>(disk);
-  LostRanges found;
+  Result<LostRanges> found = LostRanges();
   if (mode == OpenMode::kSetDamagedAside) {
     const std::lock_guard lock(disk.mutex_);
-    Result<LostRanges> lost = disk.set_damaged_aside();
-    if (!lost.ok()) return lost.status();
-    found = *std::move(lost);
+    found = disk.damaged_ranges();
   }
-  Result<LostRanges> lost = remember_lost_ranges(*engine, found);
+  if (!found.ok()) return found.status();
+  Result<LostRanges> lost = remember_lost_ranges(*engine, *found);
   if (!lost.ok()) return lost.status();
+  if (mode == OpenMode::kSetDamagedAside) {
+    const std::lock_guard lock(disk.mutex_);
+    disk.drop_damaged();
+  }
   return OpenedEngine{std::move(engine), {}, *std::move(lost)};
 }
 

@@ -98,7 +98,8 @@ class MemoryDisk {
   MemoryChange exchange(MemoryChange change);  // applies it; returns what takes it back
   void apply(MemoryChanges changes);
   void replay_unseen();
-  Result<LostRanges> set_damaged_aside();
+  Result<LostRanges> damaged_ranges() const;
+  void drop_damaged();
   struct Way {
     std::string_view from;
     std::string_view to;  // empty: the end

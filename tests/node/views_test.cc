@@ -22,5 +22,19 @@ TEST(Views, TheRingShowsItsOwnersOnlyWhenAsked) {
   EXPECT_EQ(ring_info(ring, false).digest.size(), 40U);
 }
 
+TEST(Views, AMemberIsShownAsItSaysItIs) {
+  PeerState state;
+  state.hints = 3;
+  state.hint_bytes = 4096;
+  state.lag_ms = 1500;
+  state.incomplete_partitions = 7;
+  MemberInfo info;
+  add_state(info, state);
+  EXPECT_EQ(info.hints, 3U);
+  EXPECT_EQ(info.hint_bytes, 4096U);
+  EXPECT_EQ(info.lag_seconds, 1.5);
+  EXPECT_EQ(info.incomplete_partitions, 7U);
+}
+
 }  // namespace
 }  // namespace ringkv

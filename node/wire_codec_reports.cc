@@ -1,0 +1,111 @@
+#include "node/wire_codec_reports.h"
+
+#include "node/wire.pb.h"
+
+namespace ringkv {
+namespace {
+
+template <class Repeated>
+std::vector<std::string> strings_from(const Repeated& from) {
+  return {from.begin(), from.end()};
+}
+
+std::vector<HintInfo> hints_from(const wire::Hints& message) {
+  std::vector<HintInfo> hints;
+  for (const wire::Hints::Of& item : message.hints())
+    hints.push_back({item.intended(), item.held_by(), item.hints(), item.bytes()});
+  return hints;
+}
+
+std::vector<LagInfo> lags_from(const wire::Lags& message) {
+  std::vector<LagInfo> lags;
+  for (const wire::Lags::Pair& item : message.pairs()) {
+    LagInfo& lag = lags.emplace_back();
+    lag.from = item.from();
+    lag.to = item.to();
+    if (item.has_lag_seconds()) lag.lag_seconds = item.lag_seconds();
+    lag.differing_partitions = item.differing_partitions();
+    lag.behind = item.behind();
+    lag.problem = item.problem();
+  }
+  return lags;
+}
+
+RepairReport repair_from(const wire::RepairReport& message) {
+  return {message.differences(),
+          message.keys_sent(),
+          message.bytes_sent(),
+          message.partitions(),
+          message.partial(),
+          strings_from(message.problems()),
+          {message.accepted_loss().begin(), message.accepted_loss().end()}};
+}
+
+}  // namespace
+
+void fill_report(const std::vector<HintInfo>& hints, wire::ClientReply& reply) {
+  wire::Hints& message = *reply.mutable_hints();
+  for (const HintInfo& hint : hints) {
+    wire::Hints::Of& item = *message.add_hints();
+    item.set_intended(hint.intended);
+    item.set_held_by(hint.held_by);
+    item.set_hints(hint.hints);
+    item.set_bytes(hint.bytes);
+  }
+}
+
+void fill_report(const std::vector<LagInfo>& lags, wire::ClientReply& reply) {
+  wire::Lags& message = *reply.mutable_lags();
+  for (const LagInfo& lag : lags) {
+    wire::Lags::Pair& item = *message.add_pairs();
+    item.set_from(lag.from);
+    item.set_to(lag.to);
+    if (lag.lag_seconds) item.set_lag_seconds(*lag.lag_seconds);
+    item.set_differing_partitions(lag.differing_partitions);
+    item.set_behind(lag.behind);
+    item.set_problem(lag.problem);
+  }
+}
+
+void fill_report(const RepairReport& report, wire::ClientReply& reply) {
+  wire::RepairReport& message = *reply.mutable_repair();
+  message.set_differences(report.differences);
+  message.set_keys_sent(report.keys_sent);
+  message.set_bytes_sent(report.bytes_sent);
+  message.set_partitions(report.partitions);
+  message.set_partial(report.partial);
+  for (const std::string& problem : report.problems) message.add_problems(problem);
+  message.mutable_accepted_loss()->Add(report.accepted_loss.begin(), report.accepted_loss.end());
+}
+
+void fill_report(const PurgeReport& report, wire::ClientReply& reply) {
+  wire::PurgeReport& message = *reply.mutable_purge();
+  message.set_erased(report.erased);
+  message.set_blocked(report.blocked);
+  for (const std::string& why : report.blocked_by) message.add_blocked_by(why);
+}
+
+void fill_report(const ScrubReport& report, wire::ClientReply& reply) {
+  wire::ScrubReport& message = *reply.mutable_scrub();
+  message.set_partitions(report.partitions);
+  message.set_records(report.records);
+  message.set_leaves_corrected(report.leaves_corrected);
+  for (const std::string& problem : report.problems) message.add_problems(problem);
+}
+
+std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
+  if (reply.has_hints()) return hints_from(reply.hints());
+  if (reply.has_lags()) return lags_from(reply.lags());
+  if (reply.has_repair()) return repair_from(reply.repair());
+  if (reply.has_purge()) {
+    return PurgeReport{reply.purge().erased(), reply.purge().blocked(),
+                       strings_from(reply.purge().blocked_by())};
+  }
+  if (reply.has_scrub()) {
+    return ScrubReport{reply.scrub().partitions(), reply.scrub().records(), reply.scrub().leaves_corrected(),
+                       strings_from(reply.scrub().problems())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringkv

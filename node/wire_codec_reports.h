@@ -1,0 +1,24 @@
+// Replies that report on how copies converge. For node/wire_codec_reply.cc.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/client_message.h"
+
+namespace ringkv {
+
+namespace wire {
+class ClientReply;
+}
+
+void fill_report(const std::vector<HintInfo>& hints, wire::ClientReply& reply);
+void fill_report(const std::vector<LagInfo>& lags, wire::ClientReply& reply);
+void fill_report(const RepairReport& report, wire::ClientReply& reply);
+void fill_report(const PurgeReport& report, wire::ClientReply& reply);
+void fill_report(const ScrubReport& report, wire::ClientReply& reply);
+
+// Nothing: the reply is none of these.
+std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply);
+
+}  // namespace ringkv
