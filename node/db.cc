@@ -301,6 +301,9 @@ class Peer final : public Db {
             .keep_identity = [this](const Identity& identity) { return keep_identity(identity); },
             .life = {.durability = options.durability,
                      .cache_bytes = options.memory_bytes / kCacheShare,
+                     .round_interval = options.round_interval,
+                     .hint_budget_bytes = options.hint_budget_bytes,
+                     .scrub_interval = options.scrub_interval,
                      .token = &token_of},
             .disk_reserve_bytes = options.disk_reserve_bytes,
             .write_buffer_bytes = options.memory_bytes / 2};

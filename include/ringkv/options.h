@@ -58,7 +58,7 @@ struct Options {
   // How often it compares itself with each other owner; zero: only when asked to.
   std::chrono::milliseconds round_interval{10'000};
   // How often all data are read and checked; zero: only when asked to.
-  std::chrono::hours scrub_interval{7 * 24};
+  std::chrono::milliseconds scrub_interval{std::chrono::hours(7 * 24)};
 
   // Called from any thread; nothing: no log.
   std::function<void(LogSeverity, std::string_view room, std::string_view message)> log = {};

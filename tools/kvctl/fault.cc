@@ -85,6 +85,11 @@ int run(Session& session, const DelayTrafficVerb& verb) {
   });
 }
 
+int run(Session& session, const SkewClockVerb& verb) {
+  const Status skewed = session.admin().skew_clock(verb.node, verb.offset);
+  return skewed.ok() ? kDone : fail(skewed);
+}
+
 // A member that is down has no faults left: they end with its process.
 int run(Session& session, const HealTrafficVerb&) {
   const Result<ClusterStatus> status = session.admin().status();

@@ -18,8 +18,10 @@ CommandLine::CommandLine() {
   app_.require_subcommand(0, 1);
   app_.fallthrough();
   add_nodes(app_, target_.nodes);
-  add_duration(app_, "--timeout", timeout_,
-               "How long one request may take (default 5s), or a wait (default 60s)");
+  add_duration(
+      app_, "--timeout", timeout_,
+      "How long one request may take (default 5s), a wait (default 60s), or repair, scrub and purge (default "
+      "10m)");
   app_.add_option("--bucket", target_.bucket, "The bucket; without it the default one")->type_name("NAME");
   app_.add_flag("--json", target_.json, "Print data as JSON");
   app_.add_option_function<std::string>(
@@ -39,6 +41,7 @@ CommandLine::CommandLine() {
   add_inspection();
   add_buckets();
   add_wait();
+  add_convergence();
   add_faults();
 }
 

@@ -101,8 +101,21 @@ struct ChangeBucketVerb {
 
 struct ListBucketsVerb {};
 
-// Until all members have joined; as long as Target::patience.
-struct WaitVerb {};
+// Until it has become true; as long as Target::patience.
+struct WaitVerb {
+  enum class For : uint8_t { kJoined, kConverged, kHintsDrained };
+  For what = For::kJoined;
+};
+
+// Of all members.
+struct HintsVerb {};
+struct LagVerb {};
+struct RepairVerb {
+  std::optional<uint32_t> partition;
+  bool accept_loss = false;
+};
+struct PurgeVerb {};
+struct ScrubVerb {};
 
 // Between two members.
 struct DropTrafficVerb {
@@ -118,9 +131,15 @@ struct DelayTrafficVerb {
 
 struct HealTrafficVerb {};
 
+struct SkewClockVerb {
+  std::string node;
+  std::chrono::milliseconds offset{0};
+};
+
 using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
                           LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
-                          ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb>;
+                          ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb,
+                          SkewClockVerb, HintsVerb, LagVerb, RepairVerb, PurgeVerb, ScrubVerb>;
 
 struct Invocation {
   Target target;

@@ -100,6 +100,8 @@ std::string to_json(const NamedKey& key, const Explanation& explanation) {
                   {"alive", replica.alive},
                   {"versions", versions_json(replica.versions)}};
     if (!replica.hint_for.empty()) entry["hint_for"] = replica.hint_for;
+    if (!replica.whole) entry["whole"] = false;
+    if (!replica.blocked_by.empty()) entry["blocked_by"] = replica.blocked_by;
     json["replicas"].push_back(std::move(entry));
   }
   json["would_answer"] = explanation.would_answer;
@@ -140,6 +142,7 @@ std::string to_json(const ClusterStatus& status) {
                                {"hints", or_null(member.hints)},
                                {"hint_bytes", or_null(member.hint_bytes)},
                                {"lag_s", or_null(member.lag_seconds)},
+                               {"skew_s", or_null(member.skew_seconds)},
                                {"epoch", or_null(member.epoch)},
                                {"peer", text_or_null(member.peer_address)},
                                {"client", text_or_null(member.client_address)}});

@@ -26,6 +26,13 @@ std::string to_json(const RingInfo& ring);
 std::string to_json(const Statistics& statistics);
 std::string to_json(const std::vector<BucketInfo>& buckets);
 
+// Of all members; `unknown`: those that gave no answer, and why (json_reports.cc).
+std::string hints_json(const std::vector<HintInfo>& peers, const std::vector<std::string>& unknown);
+std::string lag_json(const std::vector<LagInfo>& pairs, const std::vector<std::string>& unknown);
+std::string repair_json(const RepairReport& report);
+std::string purge_json(const PurgeReport& report);
+std::string scrub_json(const ScrubReport& report);
+
 std::string key_json(std::string_view key);
 // The last object of a scan; null after the last key.
 std::string cursor_json(std::string_view cursor);

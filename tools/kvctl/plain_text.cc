@@ -75,7 +75,9 @@ std::string to_text(const Explanation& explanation) {
              : replica.versions.empty() ? "holds nothing"
                                         : "holds");
     if (!replica.hint_for.empty()) text += ", a hint for " + replica.hint_for;
+    if (!replica.whole) text += ", but isn't whole yet: it doesn't count for reads";
     text += '\n' + versions_text(replica.versions);
+    for (const std::string& why : replica.blocked_by) text += "  its tombstone stays: " + why + '\n';
   }
   for (size_t i = 0; i < explanation.would_answer.size(); ++i)
     text += "R = " + std::to_string(i + 1) + " would answer: " + explanation.would_answer[i] + '\n';
@@ -88,15 +90,18 @@ std::string to_text(const LocalRecord& record) {
 
 std::string to_text(const ClusterStatus& status, bool verbose) {
   std::vector<Row> rows = {{"NAME", "STATE", "RACK", "WEIGHT", "SHARE", "KEYS", "BYTES", "HINTS", "LAG"}};
-  if (verbose) rows.front().insert(rows.front().end(), {"EPOCH", "PEER", "CLIENT"});
+  if (verbose) rows.front().insert(rows.front().end(), {"HINT BYTES", "SKEW", "EPOCH", "PEER", "CLIENT"});
   for (const MemberInfo& member : status.members) {
     rows.push_back({member.name, member.state, member.rack, decimal(member.weight, 2),
                     decimal(member.share * 100, 1) + "%", or_dash(member.keys),
                     member.bytes ? human_bytes(*member.bytes) : "-", or_dash(member.hints),
                     member.lag_seconds ? decimal(*member.lag_seconds, 1) + "s" : "-"});
     if (verbose)
-      rows.back().insert(rows.back().end(), {or_dash(member.epoch), text_or_dash(member.peer_address),
-                                             text_or_dash(member.client_address)});
+      rows.back().insert(
+          rows.back().end(),
+          {member.hint_bytes ? human_bytes(*member.hint_bytes) : "-",
+           member.skew_seconds ? decimal(*member.skew_seconds, 3) + "s" : "-", or_dash(member.epoch),
+           text_or_dash(member.peer_address), text_or_dash(member.client_address)});
   }
   return "epoch " + std::to_string(status.epoch) +
          (status.change_under_way ? ", a change is under way\n" : "\n") + table(rows);
@@ -124,6 +129,48 @@ std::string to_text(const std::vector<BucketInfo>& buckets) {
                     bucket.ttl_ms == 0 ? "none" : duration_text(std::chrono::milliseconds(bucket.ttl_ms))});
   }
   return table(rows);
+}
+
+std::string hints_text(const std::vector<HintInfo>& peers) {
+  if (peers.empty()) return "no hints\n";
+  std::vector<Row> rows = {{"FOR", "HELD BY", "HINTS", "BYTES"}};
+  for (const HintInfo& peer : peers)
+    rows.push_back({peer.intended, peer.held_by, std::to_string(peer.hints), human_bytes(peer.bytes)});
+  return table(rows);
+}
+
+std::string lag_text(const std::vector<LagInfo>& pairs) {
+  std::vector<Row> rows = {{"FROM", "TO", "COMPARED", "DIFFERING PARTITIONS", "WRITES BEHIND", "PROBLEM"}};
+  for (const LagInfo& pair : pairs) {
+    rows.push_back(
+        {pair.from, pair.to, pair.lag_seconds ? decimal(*pair.lag_seconds, 1) + "s ago" : "not yet",
+         std::to_string(pair.differing_partitions), std::to_string(pair.behind), text_or_dash(pair.problem)});
+  }
+  return table(rows);
+}
+
+std::string repair_text(const RepairReport& report, bool accepted_loss) {
+  if (accepted_loss) {
+    std::string text = counted(report.accepted_loss.size(), "partition") + " taken for whole as they are";
+    for (const uint32_t partition : report.accepted_loss) text += ' ' + std::to_string(partition);
+    return text + '\n';
+  }
+  return counted(report.differences, "difference") + ", " + counted(report.keys_sent, "key") + " and " +
+         human_bytes(report.bytes_sent) + " sent" +
+         (report.partial ? "; not all members could be compared" : "") + '\n';
+}
+
+std::string purge_text(const PurgeReport& report) {
+  std::string text =
+      counted(report.erased, "record") + " let go, " + std::to_string(report.blocked) + " must stay\n";
+  for (const std::string& why : report.blocked_by) text += why + '\n';
+  return text;
+}
+
+std::string scrub_text(const ScrubReport& report) {
+  return counted(report.records, "record") + " in " + counted(report.partitions, "partition") + " read, " +
+         std::to_string(report.leaves_corrected) + " leaves corrected, " +
+         counted(report.problems.size(), "problem") + '\n';
 }
 
 }  // namespace ringkv::tools

@@ -52,6 +52,7 @@ class CommandLine {
   void add_inspection();
   void add_buckets();
   void add_wait();
+  void add_convergence();
   void add_faults();
 
   CLI::App app_{"Asks the nodes of a ringkv cluster.", "kvctl"};
@@ -78,6 +79,7 @@ class CommandLine {
   BucketInfo bucket_;
   std::optional<std::chrono::milliseconds> bucket_ttl_;
   ChangeBucketVerb change_;
+  RepairVerb repair_;
 };
 
 // What a flag's text in base64 stands for; throws CLI::ValidationError.

@@ -37,9 +37,17 @@ int run(Session& session, const ListBucketsVerb& verb);
 // wait.cc
 int run(Session& session, const WaitVerb& verb);
 
+// converge.cc
+int run(Session& session, const HintsVerb& verb);
+int run(Session& session, const LagVerb& verb);
+int run(Session& session, const RepairVerb& verb);
+int run(Session& session, const PurgeVerb& verb);
+int run(Session& session, const ScrubVerb& verb);
+
 // fault.cc
 int run(Session& session, const DropTrafficVerb& verb);
 int run(Session& session, const DelayTrafficVerb& verb);
 int run(Session& session, const HealTrafficVerb& verb);
+int run(Session& session, const SkewClockVerb& verb);
 
 }  // namespace ringkv::tools
