@@ -19,8 +19,8 @@ class NodeFixture {
 
   void start() {
     node = std::make_unique<Node>(Environment{clock, transport, executor, random, log,
-                                              [this]() -> Result<OpenedEngine> {
-                                                return OpenedEngine{std::make_unique<MemoryEngine>(disk), ""};
+                                              [this](OpenMode) -> Result<OpenedEngine> {
+                                                return OpenedEngine{std::make_unique<MemoryEngine>(disk), "", {}};
                                               }},
                                   Node::Settings{.identity = {NodeId{1}, DiskId{2}, ClusterId{3}, "n1"},
                                                  .founding = {.bootstrap = true,
