@@ -8,6 +8,9 @@
 // the forgotten life held at most X + 1, and voted at most about X + 2. (The voters of neighbouring epochs
 // differ by one at most, so their majorities meet.) Whoever holds X + 2 votes about X + 3, and may.
 //
+// All that helps only where somebody can be asked: a copy from the time when this node was the only voter
+// decides alone, and members that haven't met the forgotten life say nothing.
+//
 // With two voters that can't come about, since each needs the other: then only `ring force` helps.
 //
 // A core: no I/O. Loop thread.

@@ -223,7 +223,7 @@ void AgreementWorld::restore_one() {
       !std::all_of(down_.begin(), down_.end(), [&](const auto& other) { return has_met(other.first); }))
     return;
   restored_ = down->first;
-  if (!can_get_on()) {
+  if (!can_get_on() || !has_majority(ToyRing::decode(backup.ring))) {
     restored_ = {};
     return;
   }
