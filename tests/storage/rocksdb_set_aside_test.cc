@@ -401,7 +401,7 @@ TEST(RocksdbSetAside, ALossIsNeverForgottenByAKilledStart) {
   const fs::path copy = world.directory.path() / "copy";
   bool lived = false;
   int told_plainly = 0;
-  for (int changes = 0; !lived && changes < 400; ++changes) {
+  for (int changes = 0; !lived && changes < 1000; changes += 1 + changes / 20) {
     SCOPED_TRACE(cat("dies at change ", changes));
     fs::remove_all(copy);
     fs::create_directory(copy);
