@@ -12,6 +12,7 @@ namespace ringkv {
 namespace {
 
 constexpr size_t kPartitionsAsked = 4096;  // in one question
+constexpr size_t kTriedAtOnce = 64;
 
 // No other partition would fare better.
 bool ends_all(const Status& status) {
@@ -164,7 +165,7 @@ void Pull::pull_on(Moment moment, MessageOutbox& outbox) {
       paused_.pop_front();
       ++open_.count;
       round.resume(moment, outbox);
-    } else if (!to_pull_.empty() && paused_.size() < kPausedMax) {
+    } else if (paused_.size() < kPausedMax && take_next()) {
       PartitionRound& round = rounds_.emplace_back(environment_, source_, to_pull_.front());
       to_pull_.pop_front();
       ++open_.count;
@@ -173,6 +174,24 @@ void Pull::pull_on(Moment moment, MessageOutbox& outbox) {
       return;
     }
   }
+}
+
+// One that no other pull has open comes to the front; those that are open wait at the end.
+bool Pull::take_next() {
+  for (size_t tries = std::min(to_pull_.size(), kTriedAtOnce); tries > 0; --tries) {
+    if (open_.taken.insert(to_pull_.front()).second) return true;
+    to_pull_.push_back(to_pull_.front());
+    to_pull_.pop_front();
+  }
+  return false;
+}
+
+void Pull::close_all() {
+  open_.count -= rounds_.size();
+  for (const PartitionRound& round : rounds_) open_.taken.erase(round.partition());
+  for (const PartitionRound& round : paused_) open_.taken.erase(round.partition());
+  rounds_.clear();
+  paused_.clear();
 }
 
 // Looks which partitions are through, or pause.
@@ -189,7 +208,11 @@ void Pull::settle(Moment moment, MessageOutbox& outbox) {
       const auto round = at++;
       if (round->ended()) take(*round);
       if (ended()) return;
-      if (round->pauses()) paused_.push_back(std::move(*round));
+      if (round->pauses()) {
+        paused_.push_back(std::move(*round));
+      } else {
+        open_.taken.erase(round->partition());
+      }
       rounds_.erase(round);
       --open_.count;
       some = true;
@@ -257,9 +280,7 @@ void Pull::fail(Status why) {
   stage_ = Stage::kEnded;
   question_ = 0;
   status_ = std::move(why);
-  open_.count -= rounds_.size();
-  rounds_.clear();
-  paused_.clear();
+  close_all();
   to_pull_.clear();
 }
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <list>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "replication/convergence_environment.h"
@@ -17,11 +18,13 @@
 
 namespace ringkv {
 
-// Partitions that all pulls of a node have open at this moment.
+// What all pulls of a node have open at this moment: no partition from two sources at once, or both would
+// send the same.
 struct OpenPartitions {
   static constexpr size_t kMax = 48;
 
-  size_t count = 0;
+  size_t count = 0;           // but for those that pause
+  std::set<Partition> taken;  // those too
 };
 
 class Pull {
@@ -36,7 +39,7 @@ class Pull {
   // Environment and counter are borrowed. `only`: this partition alone.
   Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source,
        std::optional<Partition> only, Moment moment);
-  ~Pull() { open_.count -= rounds_.size(); }
+  ~Pull() { close_all(); }
   Pull(const Pull&) = delete;
   Pull& operator=(const Pull&) = delete;
 
@@ -78,7 +81,8 @@ class Pull {
   void ask_next_partitions(Moment moment, MessageOutbox& outbox);
   void found_equal(const std::vector<Partition>& partitions, const Floor& lives);
   void pull_on(Moment moment, MessageOutbox& outbox);
-  void open(PartitionRound round, Moment moment, MessageOutbox& outbox);
+  bool take_next();
+  void close_all();
   void settle(Moment moment, MessageOutbox& outbox);
   void take(const PartitionRound& round);
   template <class Offer>
