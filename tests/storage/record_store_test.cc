@@ -19,11 +19,12 @@ LeafTable leaves_of_data(StoreFixture& fixture) {
     const std::string key(cursor->key().substr(9));
     const Place place = StoreFixture::place(key);
     const Record record = *decode_record(cursor->value());
-    Leaf& leaf = leaves.at(place.leaf);
+    Leaf leaf = leaves.at(place.leaf);
     leaf.hash ^= hasher.hash(place.digest, record);
     const uint64_t bytes = content_bytes(key, record);
     leaf.keys += bytes > 0 ? 1 : 0;
     leaf.bytes += bytes;
+    leaves.set(place.leaf, leaf);
   }
   return leaves;
 }
