@@ -220,7 +220,7 @@ TEST_F(ReplicaMerge, OfMalformedOrIncompleteBytesIsRefused) {
   stripped.context.stripped = true;
   merge(stripped);
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
-  merge(Record{context({{kB, 1}}), {}});
+  merge(Record());
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
   send({.request = ++request_,
         .key = "",
