@@ -111,6 +111,17 @@ class ClusterFixture {
     return request;
   }
 
+  // One turn of a node's sweeper, asked for by an operator.
+  uint64_t purge(uint64_t at, Duration timeout = std::chrono::seconds(60)) {
+    MessageOutbox outbox;
+    node(at).sweeper->on(
+        Arrival{
+            .requester = {1, ++last_request}, .deadline = now + timeout, .now = now, .wall_now = wall_now},
+        ClientPurge(), outbox);
+    carry(node(at), outbox);
+    return last_request;
+  }
+
   // The answer to a request, or nullptr.
   const ClientReply* answer(uint64_t request) const {
     const auto at = answers.find(request);

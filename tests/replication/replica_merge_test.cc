@@ -339,8 +339,8 @@ TEST_F(ReplicaMerge, ADigestIsOfWhatIsCommitted) {
 
 TEST_F(ReplicaMerge, ReadsThatWaitHaveABound) {
   replica_ = std::make_unique<Replica>(
-      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2},
-      ring_, *fixture_.store, hints_, wholeness_);
+      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2}, ring_,
+      *fixture_.store, hints_, wholeness_);
   merge(record_of(value({kB, 1}, "v")));
   begin_commit();
   MessageOutbox outbox;
