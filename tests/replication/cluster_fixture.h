@@ -335,6 +335,18 @@ class ClusterFixture {
     carry(node, outbox);
   }
 
+  void carry(Node& from, MessageOutbox& outbox) {
+    for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
+      Letter letter{from.id, envelope.to, from.ring->epoch(), std::move(envelope.message)};
+      if (observe) observe(letter);
+      if (envelope.after_records) {
+        from.waiting.emplace_back(from.fixture.store->open_batch(), std::move(letter));
+      } else {
+        send(from, std::move(letter));
+      }
+    }
+  }
+
   // --- What is there
 
   Record stored(uint64_t number, const std::string& key, const std::string& bucket = "") {
@@ -454,18 +466,6 @@ class ClusterFixture {
       ForwardedReply reply{body->request, refusal(stale)};
       reply.reply.epoch = by.ring->epoch();
       outbox.send(letter.from, std::move(reply));
-    }
-  }
-
-  void carry(Node& from, MessageOutbox& outbox) {
-    for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
-      Letter letter{from.id, envelope.to, from.ring->epoch(), std::move(envelope.message)};
-      if (observe) observe(letter);
-      if (envelope.after_records) {
-        from.waiting.emplace_back(from.fixture.store->open_batch(), std::move(letter));
-      } else {
-        send(from, std::move(letter));
-      }
     }
   }
 

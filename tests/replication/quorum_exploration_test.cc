@@ -1,4 +1,4 @@
-// I1, I3, I4, I5, I6, I13 and L2 over random histories of small clusters.
+// I1, I2, I3, I4, I5, I6, I13 and L2 over random histories of small clusters.
 #include "tests/replication/quorum_exploration.h"
 
 #include <iostream>
@@ -26,16 +26,21 @@ void explore(size_t nodes, uint64_t seeds, int steps) {
     all.hints_delivered += counts.hints_delivered;
     all.hints_cancelled += counts.hints_cancelled;
     all.hints_refused += counts.hints_refused;
+    all.floors_raised += counts.floors_raised;
+    all.erased += counts.erased;
+    all.not_found += counts.not_found;
   }
   std::cout << nodes << " nodes, " << seeds << " histories: puts " << all.acknowledged << " ok, "
             << all.unknown << " unknown, " << all.failed << " failed, " << all.retried << " retries; gets "
             << all.confirmed_gets << " confirmed, " << all.unconfirmed_gets << " unconfirmed, "
             << all.failed_gets << " failed, " << all.siblings_read << " with siblings; " << all.hinted
             << " puts acknowledged by hints, " << all.hints_delivered << " delivered, " << all.hints_cancelled
-            << " cancelled, " << all.hints_refused << " refused\n";
+            << " cancelled, " << all.hints_refused << " refused; floors raised " << all.floors_raised
+            << " times, " << all.erased << " erasures, " << all.not_found << " gets of deleted keys\n";
   for (const size_t times :
        {all.acknowledged, all.unknown, all.failed, all.confirmed_gets, all.unconfirmed_gets, all.failed_gets,
-        all.retried, all.siblings_read, all.hints_delivered, all.hints_cancelled, all.hints_refused}) {
+        all.retried, all.siblings_read, all.hints_delivered, all.hints_cancelled, all.hints_refused,
+        all.floors_raised, all.erased, all.not_found}) {
     EXPECT_GT(times, seeds / 10) << "a rule that is hardly tried";
   }
   // With three nodes nobody outside the list can acknowledge.
