@@ -40,17 +40,24 @@ class QuorumExploration {
     size_t not_found = 0;  // gets of keys that were written
   };
 
-  QuorumExploration(uint64_t seed, size_t nodes)
-      : random_(seed),
-        cluster_(nodes, 3, hint_budget(seed)),
-        copies_(static_cast<uint32_t>(std::min<size_t>(3, nodes))) {
+  struct Settings {
+    uint64_t seed = 0;
+    size_t nodes = 3;
+    bool deletes = false;  // many, floors that are raised, and lives that rarely end
+  };
+
+  explicit QuorumExploration(const Settings& settings)
+      : random_(settings.seed),
+        cluster_(settings.nodes, 3, hint_budget(settings.seed)),
+        copies_(static_cast<uint32_t>(std::min<size_t>(3, settings.nodes))) {
     cluster_.auto_commit = false;
-    cluster_.sweeps = seed % 3 != 0;
-    keys_ = seed % 2 == 0 ? std::vector<std::string>{"k0", "k1", "k2"} : keys_of_one_partition();
+    cluster_.sweeps = settings.deletes;
+    keys_ = !settings.deletes || settings.seed % 2 == 0 ? std::vector<std::string>{"k0", "k1", "k2"}
+                                                        : keys_of_one_partition();
     cluster_.observe = [this](const auto& letter) { observe(letter); };
     cluster_.on_answer = [this](const auto& answer) { on_answer(answer); };
     for (const auto& node : cluster_.nodes) {
-      node->fixture.disk.set_blocking_share(0.2, seed + node->id.value);
+      node->fixture.disk.set_blocking_share(0.2, settings.seed + node->id.value);
     }
     ring_ = &cluster_.ring();
   }
@@ -127,7 +134,7 @@ class QuorumExploration {
 
   void step() {
     ++clock_;
-    switch (random_.below(cluster_.sweeps ? 30 : 24)) {
+    switch (random_.below(cluster_.sweeps ? 34 : 24)) {
       case 0:
       case 1:
         return ask_put();
@@ -155,9 +162,13 @@ class QuorumExploration {
       case 25:
       case 26:
       case 27:
-        return raise_floor();
       case 28:
       case 29:
+        return raise_floor();
+      case 30:
+      case 31:
+      case 32:
+      case 33:
         return erase();
       default:
         if (!cluster_.in_flight.empty()) cluster_.deliver(random_.below(cluster_.in_flight.size()));
@@ -205,7 +216,7 @@ class QuorumExploration {
     operation.first_tried = cluster_.node(at).fixture.store->actor().boot;
     const std::vector<std::string>& contexts = contexts_[operation.put.key];
     const std::string context = contexts.empty() ? "" : contexts[random_.below(contexts.size())];
-    switch (random_.below(5)) {
+    switch (cluster_.sweeps && random_.one_in(2) ? 0 : random_.below(5)) {
       case 0:
         operation.put.tombstone = true;
         operation.put.value.clear();
@@ -419,19 +430,22 @@ class QuorumExploration {
     const uint64_t request = answer.requester.request;
     EXPECT_TRUE(answered_.insert(request).second) << "answered twice";
     if (const auto operation = operation_of_.find(request); operation != operation_of_.end()) {
-      on_put_answer(operations_.at(operation->second - 1), answer.reply, retries_.contains(request));
+      Operation& put = operations_.at(operation->second - 1);
+      // Forwarded ones are repeated when a connection is restored.
+      const bool may_be_repeated = retries_.contains(request) || !owns(put.at, put.put.key);
+      on_put_answer(put, answer.reply, may_be_repeated);
     } else if (const auto get = get_of_.find(request); get != get_of_.end()) {
       on_get_answer(get->second, answer.reply);
     }
   }
 
-  void on_put_answer(Operation& operation, const ClientReply& reply, bool is_retry) {
+  void on_put_answer(Operation& operation, const ClientReply& reply, bool may_be_repeated) {
     if (reply.status.ok()) {
       ++counts_.acknowledged;
       EXPECT_TRUE(operation.dot) << "I5: acknowledged and never stamped";
       if (!operation.acknowledged) {
         operation.acknowledged_at = clock_;
-        count_acknowledgements(operation, std::get<PutReceipt>(reply.body), is_retry);
+        count_acknowledgements(operation, std::get<PutReceipt>(reply.body), may_be_repeated);
       }
       operation.acknowledged = true;
       if (!reply.seen.empty()) contexts_[operation.put.key].push_back(reply.seen);
@@ -445,9 +459,9 @@ class QuorumExploration {
     }
   }
 
-  // A retry may be told by the record alone that it was applied; its receipt names nobody. Else it names no
-  // keepers of hints.
-  void count_acknowledgements(Operation& operation, const PutReceipt& receipt, bool is_retry) {
+  // What comes again may be told by the record alone that it was applied, whose receipt names nobody, or from
+  // memory, which keeps the owners.
+  void count_acknowledgements(Operation& operation, const PutReceipt& receipt, bool may_be_repeated) {
     std::set<std::string> owners;
     std::set<std::string> slots;
     for (const Acknowledgement& ack : receipt.acks) {
@@ -459,7 +473,7 @@ class QuorumExploration {
     operation.hinted = owners.size() < operation.w;
     operation.w_known = slots.size() >= operation.w;
     counts_.hinted += operation.hinted ? 1 : 0;
-    EXPECT_TRUE(operation.w_known || is_retry) << "acknowledged by too few";
+    EXPECT_TRUE(operation.w_known || may_be_repeated) << "acknowledged by too few";
     EXPECT_FALSE(operation.hinted && operation.put.primary) << "only owners acknowledge it";
   }
 
@@ -561,6 +575,7 @@ class QuorumExploration {
 
   // Each write that was acknowledged by W, of them or of those who kept hints for them, is with W owners.
   void check_hints_arrived() {
+    floors_.look();
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || !operation.w_known) continue;
       size_t holders = 0;

@@ -6,11 +6,11 @@
 namespace ringkv {
 namespace {
 
-void explore(size_t nodes, uint64_t seeds, int steps) {
+void explore(size_t nodes, bool deletes, uint64_t seeds, int steps) {
   QuorumExploration::Counts all;
-  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+  for (uint64_t seed = getenv("SEED") ? atoi(getenv("SEED")) : 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(seed);
-    QuorumExploration exploration(seed, nodes);
+    QuorumExploration exploration({.seed = seed, .nodes = nodes, .deletes = deletes});
     exploration.run(steps);
     if (testing::Test::HasFailure()) return;
     const QuorumExploration::Counts& counts = exploration.counts();
@@ -39,17 +39,22 @@ void explore(size_t nodes, uint64_t seeds, int steps) {
             << " times, " << all.erased << " erasures, " << all.not_found << " gets of deleted keys\n";
   for (const size_t times :
        {all.acknowledged, all.unknown, all.failed, all.confirmed_gets, all.unconfirmed_gets, all.failed_gets,
-        all.retried, all.siblings_read, all.hints_delivered, all.hints_cancelled, all.hints_refused,
-        all.floors_raised, all.erased, all.not_found}) {
+        all.retried, all.siblings_read, all.hints_delivered, all.hints_cancelled, all.hints_refused}) {
     EXPECT_GT(times, seeds / 10) << "a rule that is hardly tried";
   }
   // With three nodes nobody outside the list can acknowledge.
   EXPECT_EQ(all.hinted > seeds / 10, nodes > 3);
+  EXPECT_EQ(all.floors_raised > seeds, deletes);
+  EXPECT_EQ(all.erased > seeds, deletes);
 }
 
-TEST(QuorumExploration, OfThreeNodesBreaksNoInvariant) { explore(3, 400, 600); }
+TEST(QuorumExploration, OfThreeNodesBreaksNoInvariant) { explore(3, false, 400, 600); }
 
-TEST(QuorumExploration, OfFiveNodesBreaksNoInvariant) { explore(5, 400, 600); }
+TEST(QuorumExploration, OfFiveNodesBreaksNoInvariant) { explore(5, false, 400, 600); }
+
+TEST(QuorumExploration, OfDeletesOnThreeNodesBreaksNoInvariant) { explore(3, true, 800, 500); }
+
+TEST(QuorumExploration, OfDeletesOnFiveNodesBreaksNoInvariant) { explore(5, true, 400, 600); }
 
 }  // namespace
 }  // namespace ringkv
