@@ -41,7 +41,8 @@ void Life::read(ReadRecord read) {
   auto result = std::make_shared<RecordRead>();
   result->ticket = read.ticket;
   reads_.add(read.deadline, environment_.clock.now(),
-             {[key = std::move(read.place.storage_key), result](Engine& engine) {
+             {[key = std::move(read.place.storage_key), intended = read.hint_for, result](Engine& engine) {
+                if (intended) return take(read_hint(engine, intended, key), result->bytes, result->status);
                 const Result<Lookup> found = engine.get(Family::kData, key, result->bytes);
                 if (!found.ok()) result->status = found.status();
               },

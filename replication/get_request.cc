@@ -216,9 +216,11 @@ void GetRequest::resolve(const RecordHasher& hasher) {
   hash_ = all_alike ? replies.front()->hash : hasher.hash(question_.place.digest, record_);
 }
 
-// It holds what was merged, and nothing beside it.
+// It holds what was merged, and nothing beside it. Where nothing is left it must know so: an owner that has
+// never heard of the key looks the same.
 bool GetRequest::agrees(const Owner& owner) const {
-  return owner.state == State::kAnswered && owner.reply.hash == hash_;
+  if (owner.state != State::kAnswered || owner.reply.hash != hash_) return false;
+  return !record_.versions.empty() || knows(owner.reply, record_.context.vector);
 }
 
 // Those that differ; and where a repair has failed, owners that were not asked at all.
@@ -232,9 +234,9 @@ std::vector<NodeId> GetRequest::next_repairs(const RingView& view) {
       owner.repair = Repair::kSent;
       repairs.push_back(owner.node);
     }
-    const bool holds = owner.state == State::kAnswered && owner.reply.hash == hash_;
     const bool may_hold = owner.state == State::kAsked && !owner.late;
-    if (holds || may_hold || owner.repair == Repair::kSent || owner.repair == Repair::kDone) ++expected;
+    if (agrees(owner) || may_hold || owner.repair == Repair::kSent || owner.repair == Repair::kDone)
+      ++expected;
   }
   for (Owner& owner : owners_) {
     if (expected >= plan_.holders) break;

@@ -136,9 +136,9 @@ struct ReplicaGetReply {
   RequestNumber request = 0;
   NodeId replica;
   Status status;
-  bool digest = false;      // the record has its context and no versions; the hash stands for them
-  Record record;            // committed, its context filled; without versions: nothing is there
-  Hash128 hash;             // of the record's versions
+  bool digest = false;  // the record has its context and no versions; the hash stands for them
+  Record record;        // committed, its context filled; without versions: nothing is there
+  Hash128 hash;         // of the record's versions
   // As asked: all that the floor covers and the record doesn't hold is superseded there.
   bool with_floor = false;
   VersionVector floor;
@@ -202,7 +202,8 @@ struct ForwardedReply {
 struct ReadRecord {
   uint64_t ticket = 0;
   Place place;
-  Time deadline;  // not read when its turn comes later than this
+  Time deadline;    // not read when its turn comes later than this
+  NodeId hint_for;  // not zero: no record, but the hint that is kept for that node
 };
 struct RecordRead {
   uint64_t ticket = 0;

@@ -46,6 +46,8 @@ size_t Replica::bytes_of(const Change& change) {
 }
 
 void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  if (Status status = check_owned(put.place, put.key); !status.ok())
+    return refuse(put, std::move(status), outbox);
   take(std::move(put), now, wall_now, outbox);
 }
 
@@ -117,7 +119,9 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
     newest = std::move(*decoded);
   }
   store_.restore(newest.context);
-  if (newest.dots.empty()) newest.context.join(store_.erased(place.partition));
+  // What an absent key must not forget. (To go it needn't come back first.)
+  if (newest.dots.empty() && !std::holds_alternative<EraseRecord>(change))
+    newest.context.join(store_.erased(place.partition));
   if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
   // What leaves with a new version must say all that the floor knows: others may hold what it covers.
   if (std::holds_alternative<StampPut>(change)) newest.context.join(store_.floor(place.partition));
@@ -156,15 +160,14 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
 
 Replica::Step Replica::wait_for_read(const Change& change, MessageOutbox& outbox) {
   const Place& place = place_of_change(change);
-  read(place, deadline_of(change), LatchRead{place.identity}, outbox);
+  read({.place = place, .deadline = deadline_of(change)}, LatchRead{place.identity}, outbox);
   return Step::kWaits;
 }
 
-void Replica::read(const Place& place, Time deadline, std::variant<LatchRead, Get> purpose,
-                   MessageOutbox& outbox) {
-  const uint64_t ticket = ++last_ticket_;
-  outbox.send(settings_.self, ReadRecord{ticket, place, deadline});
-  reads_.emplace(ticket, std::move(purpose));
+void Replica::read(ReadRecord what, std::variant<LatchRead, Get> purpose, MessageOutbox& outbox) {
+  what.ticket = ++last_ticket_;
+  reads_.emplace(what.ticket, std::move(purpose));
+  outbox.send(settings_.self, std::move(what));
 }
 
 void Replica::run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
@@ -216,7 +219,9 @@ void Replica::apply_floors(Merge& merge, RecordHead& newest) const {
   };
   for (const Dot& dot : merge.arriving.head.dots) {
     if (holds(newest.dots, dot) || newest.context.covers(dot)) continue;
-    if (store_.floor_covers(partition, dot)) newest.context.vector.raise(dot.actor, dot.counter);
+    if (!store_.floor_covers(partition, dot)) continue;
+    newest.context.vector.raise(dot.actor, dot.counter);
+    merge.under_floor = true;
   }
   if (merge.put.floor == nullptr) return;
   for (const Dot& dot : newest.dots) {
@@ -242,7 +247,7 @@ bool Replica::is_under_floor(Partition partition, const RecordHead& head) const 
 }
 
 // What is held has all that arrives, by the floor where not by its own context.
-bool Replica::tells_nothing(const Merge& merge, const RecordHead& newest) const {
+bool Replica::tells_nothing(Merge& merge, const RecordHead& newest) const {
   const RecordHead& theirs = merge.arriving.head;
   const auto known = [&](const Dot& dot) {
     return newest.context.covers(dot) || std::binary_search(newest.dots.begin(), newest.dots.end(), dot);
@@ -255,7 +260,9 @@ bool Replica::tells_nothing(const Merge& merge, const RecordHead& newest) const 
   const Partition partition = merge.put.place.partition;
   for (const VersionVector::Entry& entry : theirs.context.vector.entries()) {
     const Dot dot{entry.actor, entry.counter};
-    if (!newest.context.covers(dot) && !store_.floor_covers(partition, dot)) return false;
+    if (newest.context.covers(dot)) continue;
+    if (!store_.floor_covers(partition, dot)) return false;
+    merge.under_floor = true;
   }
   return newest.dots.empty() || newest.context.highest_time >= theirs.context.highest_time;
 }
@@ -287,7 +294,7 @@ void Replica::stage(const Merge& merge, EncodedRecord record, const RecordHead& 
                     MessageOutbox& outbox) {
   const Place& place = merge.put.place;
   if (record.head.content_bytes == 0 && is_under_floor(place.partition, record.head)) {
-    store_.erase(place, newest, record.head.context);
+    erase(place, newest, record.head.context);
   } else {
     store_.stage(place, std::move(record), newest);
   }
@@ -301,18 +308,32 @@ void Replica::stage(const Merge& merge, EncodedRecord record, const RecordHead& 
 // What expired waits for the skew of the members' clocks too.
 void Replica::apply(const EraseRecord& erase, const RecordHead& newest, const Record* held,
                     WallMicros wall_now, MessageOutbox& outbox) {
-  if (newest.absent() || held == nullptr) return;
+  if (newest.absent() || !is_under_floor(erase.place.partition, newest)) return;
   const uint64_t expired_before_ms = (wall_now - std::min(wall_now, kSkewBoundMicros)) / 1000;
-  if (held->has_live_value(expired_before_ms) || !is_under_floor(erase.place.partition, newest)) return;
-  store_.erase(erase.place, newest, newest.context);
+  if (held != nullptr && held->has_live_value(expired_before_ms)) return;
+  this->erase(erase.place, newest, newest.context);
   outbox.staged();
 }
 
-// What is held already may still be on its way to the disk, or be there without a sync.
+// Who has noted what was known before, and reads now, may find it gone.
+void Replica::erase(const Place& place, const RecordHead& newest, const CausalContext& context) {
+  store_.erase(place, newest, context);
+  CausalContext remembered = context;
+  for (const Dot& dot : newest.dots) remembered.vector.raise(dot.actor, dot.counter);
+  if (const auto noted = noted_.find(place.identity); noted != noted_.end())
+    noted->second.erased_meanwhile.join(remembered);
+  for (auto& [ticket, scan] : scans_) {
+    if (!std::binary_search(scan.partitions.begin(), scan.partitions.end(), place.partition)) continue;
+    if (place.storage_key > scan.after) scan.erased_meanwhile[place.storage_key].join(remembered);
+  }
+}
+
+// What is held already may still be on its way to the disk, or be there without a sync; a floor too, which
+// isn't the key's alone.
 void Replica::acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox) {
   const ReplicaPut& put = merge.put;
   if (put.request == 0) return;
-  const BatchNumber pending = store_.pending(put.place);
+  const BatchNumber pending = merge.under_floor ? store_.last_staged() : store_.pending(put.place);
   ReplicaPutAck ack{put.request, settings_.self, {}, {}};
   if (put.sync && (pending != 0 || !store_.is_synced())) {
     store_.require_sync();
@@ -352,6 +373,7 @@ void Replica::on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& 
   std::variant<LatchRead, Get> purpose = std::move(at->second);
   reads_.erase(at);
   if (Get* get = std::get_if<Get>(&purpose)) {
+    if (!get->hints_unread.empty()) return on_hint_read(std::move(*get), read, outbox);
     // The worker may have seen what is being written now and isn't synced yet: the answer waits for it.
     const BatchNumber batch = store_.being_written(get->get.place);
     if (batch == 0 || !read.status.ok()) return answer(*get, read.status, read.bytes, outbox);

@@ -75,7 +75,8 @@ class Replica {
     NodeId from;
     ReplicaPut put;
     RecordOutline arriving;
-    bool as_it_came = true;  // its context is the one in its bytes
+    bool as_it_came = true;    // its context is the one in its bytes
+    bool under_floor = false;  // some of it is known here by the floor alone
   };
   using Change = std::variant<StampPut, Merge, EraseRecord>;
   // Changes that wait for the first of them, which waits for the disk or for a commit.
@@ -93,11 +94,22 @@ class Replica {
     // too.
     VersionVector floor;
     bool floor_noted = false;
+    // Of an inspection: hints that only the disk knows, the last of them being read first.
+    std::vector<NodeId> hints_unread;
+    std::vector<ReplicaGetReply::HeldHint> hints;
   };
   struct Scan {
     NodeId from;
     RequestNumber request = 0;
+    std::vector<Partition> partitions;  // in order
+    std::string after;
     std::vector<ReplicaScanReply::Erased> erased;
+    std::map<std::string, CausalContext> erased_meanwhile;  // by storage key: what was remembered of it
+  };
+  // Gets of one key whose floors were noted.
+  struct NotedGets {
+    size_t count = 0;
+    CausalContext erased_meanwhile;
   };
   // A get that waits for a commit; with the bytes that it will answer where they were read already.
   struct WaitingGet {
@@ -114,7 +126,9 @@ class Replica {
   static size_t bytes_of(const Change& change);
   static bool needs_values(const StampPut& put, const RecordHead& newest);
   static bool needs_values(const Merge& merge, const RecordHead& newest);
-  static bool needs_values(const EraseRecord&, const RecordHead& newest) { return !newest.absent(); }
+  static bool needs_values(const EraseRecord&, const RecordHead& newest) {
+    return newest.content_bytes > 0;  // values that may have expired
+  }
 
   void take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox);
   enum class Step : uint8_t { kDone, kWaits };
@@ -122,7 +136,7 @@ class Replica {
   Step try_change(Change& change, const std::string* bytes, Time now, WallMicros wall_now,
                   MessageOutbox& outbox);
   Step wait_for_read(const Change& change, MessageOutbox& outbox);
-  void read(const Place& place, Time deadline, std::variant<LatchRead, Get> purpose, MessageOutbox& outbox);
+  void read(ReadRecord what, std::variant<LatchRead, Get> purpose, MessageOutbox& outbox);
   void run_latch(const KeyIdentity& key, const std::string* bytes, Time now, WallMicros wall_now,
                  MessageOutbox& outbox);
 
@@ -133,9 +147,10 @@ class Replica {
   void apply(const EraseRecord& erase, const RecordHead& newest, const Record* held, WallMicros wall_now,
              MessageOutbox& outbox);
   void stage(const Merge& merge, EncodedRecord record, const RecordHead& newest, MessageOutbox& outbox);
+  void erase(const Place& place, const RecordHead& newest, const CausalContext& context);
   // A floor on either side speaks of this key too: contexts are raised by what it changes here.
   void apply_floors(Merge& merge, RecordHead& newest) const;
-  bool tells_nothing(const Merge& merge, const RecordHead& newest) const;
+  bool tells_nothing(Merge& merge, const RecordHead& newest) const;
   bool is_under_floor(Partition partition, const RecordHead& head) const;
   void acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox);
   void refuse(const StampPut& put, Status status, MessageOutbox& outbox);
@@ -144,6 +159,9 @@ class Replica {
   void refuse_change(const Change& change, const Status& status, MessageOutbox& outbox);
   Status check_space(const Merge& merge, const RecordHead& newest) const;
 
+  void find_hints(Get& waiting) const;
+  void begin(Get waiting, MessageOutbox& outbox);
+  void on_hint_read(Get waiting, const RecordRead& read, MessageOutbox& outbox);
   void answer_or_read(Get waiting, MessageOutbox& outbox);
   bool answered_from_memory(const Get& get, MessageOutbox& outbox);
   Status not_whole() const;
@@ -153,6 +171,7 @@ class Replica {
   bool owns(Partition partition) const;
   Status check_owned(const Place& place, std::string_view key) const;
   void inspect(const Get& get, ReplicaGetReply& reply) const;
+  void add_floor(const Get& get, ReplicaGetReply& reply);
 
   const Settings settings_;
   const Ring* ring_;
@@ -165,6 +184,7 @@ class Replica {
   size_t latched_bytes_ = 0;
   std::unordered_map<uint64_t, std::variant<LatchRead, Get>> reads_;  // by ticket
   std::unordered_map<uint64_t, Scan> scans_;                          // by ticket
+  std::unordered_map<KeyIdentity, NotedGets> noted_;
   uint64_t last_ticket_ = 0;
   std::multimap<BatchNumber, WaitingGet> gets_waiting_;
   std::multimap<BatchNumber, ReadSlice> scans_waiting_;

@@ -12,6 +12,7 @@ namespace ringkv {
 namespace {
 
 constexpr size_t kScanRecordsMax = 10'000;
+constexpr size_t kHintsReadMax = 8;  // of one key, from the disk
 
 // Its context, and the hash that stands for its versions.
 ReplicaGetReply digest_reply(RecordHead head) {
@@ -20,6 +21,19 @@ ReplicaGetReply digest_reply(RecordHead head) {
   reply.hash = head.hash;
   reply.record.context = std::move(head.context);
   return reply;
+}
+
+// Keys that the walk may have found gone, by what is remembered of them.
+void add_erased(std::map<std::string, CausalContext> erased, std::vector<ReplicaScanReply::Entry>& entries) {
+  if (erased.empty()) return;
+  for (const ReplicaScanReply::Entry& entry : entries) erased.erase(entry.storage_key);
+  for (auto& [storage_key, context] : erased) {
+    auto bytes = std::make_shared<std::string>();
+    encode_record({std::move(context), {}}, {}, 0, *bytes);
+    entries.push_back({storage_key, std::move(bytes)});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.storage_key < b.storage_key; });
 }
 
 Result<ReplicaGetReply> reply_from(std::string_view bytes, bool digest) {
@@ -60,9 +74,20 @@ void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
   }
   if (!refusal.ok()) return answer(waiting, refusal, {}, outbox);
 
+  if (asked.inspect) find_hints(waiting);
+  begin(std::move(waiting), outbox);
+}
+
+void Replica::begin(Get waiting, MessageOutbox& outbox) {
+  const ReplicaGet& asked = waiting.get;
+  if (!waiting.hints_unread.empty()) {
+    const NodeId intended = waiting.hints_unread.back();
+    return read({.place = asked.place, .deadline = asked.deadline, .hint_for = intended}, waiting, outbox);
+  }
   if (asked.with_floor) {
     waiting.floor = store_.floor(asked.place.partition).vector;
     waiting.floor_noted = true;
+    ++noted_[asked.place.identity].count;
     if (const BatchNumber batch = store_.last_staged(); batch != 0) {
       gets_waiting_.emplace(batch, WaitingGet{std::move(waiting), std::nullopt});
       return;
@@ -78,12 +103,12 @@ void Replica::answer_or_read(Get waiting, MessageOutbox& outbox) {
     gets_waiting_.emplace(batch, WaitingGet{std::move(waiting), std::nullopt});
     return;
   }
-  if (asked.digest && answered_from_memory(waiting, outbox)) return;
+  if (asked.digest && !asked.with_floor && answered_from_memory(waiting, outbox)) return;
   std::string bytes;
   const Result<Lookup> found = store_.read_cached(asked.place, bytes);
   if (!found.ok()) return answer(waiting, found.status(), {}, outbox);
   if (*found != Lookup::kWouldBlock) return answer(waiting, {}, bytes, outbox);
-  read(asked.place, asked.deadline, waiting, outbox);
+  read({.place = asked.place, .deadline = asked.deadline}, waiting, outbox);
 }
 
 bool Replica::answered_from_memory(const Get& get, MessageOutbox& outbox) {
@@ -109,33 +134,53 @@ void Replica::answer(const Get& get, const Status& status, std::string_view byte
   } else {
     reply.status = read.status();
   }
-  if (get.floor_noted) {
-    reply.with_floor = true;
-    reply.floor = get.floor;
-    reply.closed = store_.floors().closed();
-  }
+  if (get.floor_noted) add_floor(get, reply);
   if (get.get.inspect) inspect(get, reply);
   reply.request = get.get.request;
   reply.replica = settings_.self;
   outbox.send(get.from, std::move(reply));
 }
 
-// What people want to know beside the record. A hint that only the disk knows is left out.
+// What was erased of the key since the floor was noted isn't under that floor yet.
+void Replica::add_floor(const Get& get, ReplicaGetReply& reply) {
+  reply.with_floor = true;
+  reply.floor = get.floor;
+  reply.closed = store_.floors().closed();
+  const auto noted = noted_.find(get.get.place.identity);
+  reply.record.context.join(noted->second.erased_meanwhile);
+  if (--noted->second.count == 0) noted_.erase(noted);
+}
+
+// What people want to know beside the record.
 void Replica::inspect(const Get& get, ReplicaGetReply& reply) const {
   const Place& place = get.get.place;
   reply.whole = wholeness_.is_whole(place.partition);
-  if (is_transient(reply.record.versions)) {
-    for (const VersionVector::Entry& entry : reply.record.context.vector.entries()) {
-      const Dot dot{entry.actor, entry.counter};
-      if (!store_.floor_covers(place.partition, dot)) reply.blocked_by.push_back(dot);
+  reply.hints = get.hints;
+  if (!is_transient(reply.record.versions)) return;
+  for (const VersionVector::Entry& entry : reply.record.context.vector.entries()) {
+    const Dot dot{entry.actor, entry.counter};
+    if (!store_.floor_covers(place.partition, dot)) reply.blocked_by.push_back(dot);
+  }
+}
+
+void Replica::find_hints(Get& waiting) const {
+  for (const auto& [intended, count] : hints_.counts()) {
+    const Result<std::optional<std::string>> hint = hints_.newest(intended, waiting.get.place.storage_key);
+    if (!hint.ok()) continue;
+    if (!*hint) {
+      if (waiting.hints_unread.size() < kHintsReadMax) waiting.hints_unread.push_back(intended);
+    } else if (Result<Record> record = decode_record(**hint); record.ok()) {
+      waiting.hints.push_back({intended, *std::move(record)});
     }
   }
-  for (const auto& [intended, count] : hints_.counts()) {
-    const Result<std::optional<std::string>> hint = hints_.newest(intended, place.storage_key);
-    if (!hint.ok() || !*hint || (*hint)->empty()) continue;
-    if (Result<Record> record = decode_record(**hint); record.ok())
-      reply.hints.push_back({intended, *std::move(record)});
-  }
+}
+
+void Replica::on_hint_read(Get waiting, const RecordRead& read, MessageOutbox& outbox) {
+  const NodeId intended = waiting.hints_unread.back();
+  waiting.hints_unread.pop_back();
+  if (Result<Record> record = decode_record(read.bytes); record.ok())
+    waiting.hints.push_back({intended, *std::move(record)});
+  begin(std::move(waiting), outbox);
 }
 
 void Replica::answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox) {
@@ -160,7 +205,8 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
     return outbox.send(from, std::move(reply));
   }
   const uint64_t ticket = ++last_ticket_;
-  Scan& waiting = scans_.emplace(ticket, Scan{from, scan.request, {}}).first->second;
+  Scan& waiting =
+      scans_.emplace(ticket, Scan{from, scan.request, scan.partitions, scan.after, {}, {}}).first->second;
   for (const Partition partition : scan.partitions) {
     const CausalContext& erased = store_.erased(partition);
     if (!erased.vector.empty()) waiting.erased.push_back({partition, erased});
@@ -203,6 +249,7 @@ void Replica::on(SliceRead read, MessageOutbox& outbox) {
     reply.entries.push_back(
         {std::move(found.storage_key), std::make_shared<const std::string>(std::move(found.bytes))});
   }
+  add_erased(std::move(scan.erased_meanwhile), reply.entries);
   answer(scan.from, store_.under_way(), std::move(reply), outbox);
 }
 

@@ -11,8 +11,8 @@ bool holds(const Record& record, const Dot& dot) {
 }
 
 bool under_floor(const ReplicaGetReply& reply, const Dot& dot) {
-  return reply.with_floor && (reply.floor.covers(dot) ||
-                              std::binary_search(reply.closed.begin(), reply.closed.end(), dot.actor));
+  return reply.with_floor &&
+         (reply.floor.covers(dot) || std::binary_search(reply.closed.begin(), reply.closed.end(), dot.actor));
 }
 
 }  // namespace
@@ -32,6 +32,13 @@ Record merged(const std::vector<const ReplicaGetReply*>& replies) {
     result = i == 0 ? std::move(own) : merge(result, own);
   }
   return result;
+}
+
+bool knows(const ReplicaGetReply& reply, const VersionVector& seen) {
+  return std::all_of(seen.entries().begin(), seen.entries().end(), [&](const VersionVector::Entry& entry) {
+    const Dot dot{entry.actor, entry.counter};
+    return reply.record.context.covers(dot) || under_floor(reply, dot);
+  });
 }
 
 }  // namespace ringkv

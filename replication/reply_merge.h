@@ -12,4 +12,7 @@ namespace ringkv {
 // context is raised by just that, and doesn't carry floors on.
 Record merged(const std::vector<const ReplicaGetReply*>& replies);
 
+// True when all of it is superseded or held at the replica, as far as the reply tells.
+bool knows(const ReplicaGetReply& reply, const VersionVector& seen);
+
 }  // namespace ringkv

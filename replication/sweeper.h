@@ -2,8 +2,8 @@
 // context lies under this node's own floor ("Tombstones go by floor" in ARCHITECTURE.md). It asks nobody.
 //
 // Walks the index of transient records, a step at a time, a whole turn again whenever floors have been raised
-// or values have expired; each record goes through its key's latch at the replica. Remembers what is blocked:
-// for `stats`, for `explain`, and for the closing of ended lives.
+// or values have expired; each record goes through its key's latch at the replica, and the next step waits
+// for those of the one before. Remembers what is blocked: for `stats`, and for the closing of ended lives.
 #pragma once
 
 #include <cstdint>
@@ -45,21 +45,32 @@ class Sweeper {
     uint64_t turn = 0;  // its answer comes when this turn has ended
   };
 
-  void begin_turn(Moment moment, MessageOutbox& outbox);
+  struct Erasure {
+    Place place;
+    std::vector<Dot> dots;  // that it had
+    bool expired = false;
+    Time asked_at;
+  };
+
+  void begin_turn(MessageOutbox& outbox);
   void read_on(MessageOutbox& outbox);
   void look_at(const TransientSlice::Entry& entry, Moment moment, MessageOutbox& outbox);
-  void end_turn(Moment moment, MessageOutbox& outbox);
-  void answer_purges(MessageOutbox& outbox);
+  bool is_blocked(Partition partition, const RecordHead& head);
+  void settle_erasures(Time now);
+  void end_turn(Time now);
+  void answer_purges(const Status& status, MessageOutbox& outbox);
   std::string blocked_text(const Actor& actor, const Blocked& blocked) const;
 
   ConvergenceEnvironment& environment_;
   bool time_trusted_ = false;
   bool due_ = true;
   Time next_turn_at_{};
-  uint64_t ticket_ = 0;  // of the read under way; 0: none
-  std::string position_;
   bool under_way_ = false;
   uint64_t turn_ = 0;
+  uint64_t ticket_ = 0;  // of the read under way; 0: none
+  std::string position_;
+  bool at_end_ = false;
+  std::vector<Erasure> erasures_;  // of the last step, not through yet
 
   // Of the turn under way, and of the one before.
   struct Found {

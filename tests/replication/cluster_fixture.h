@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "replication/sweeper.h"
+#include "tests/replication/disk_reads.h"
 #include "tests/replication/dispatch.h"
 #include "tests/storage/store_fixture.h"
 
@@ -38,6 +40,7 @@ class ClusterFixture {
     std::unique_ptr<ConvergenceEnvironment> environment;
     std::unique_ptr<HintKeeper> keeper;
     std::unique_ptr<HintDelivery> delivery;
+    std::unique_ptr<Sweeper> sweeper;
     std::unique_ptr<Replica> replica;
     std::unique_ptr<Coordinator> coordinator;
     const Ring* ring = nullptr;
@@ -47,12 +50,14 @@ class ClusterFixture {
     std::vector<ReadSlice> slices;
     std::vector<ReadHint> hint_reads;
     std::vector<ReadHints> hint_slices;
+    std::vector<ReadTransient> transient_reads;
     bool up = true;
   };
   static constexpr uint64_t kHintBudget = uint64_t{1} << 20;
 
-  explicit ClusterFixture(size_t count, uint32_t replicas = 3, uint64_t hint_budget_bytes = kHintBudget)
-      : hint_budget_bytes_(hint_budget_bytes) {
+  explicit ClusterFixture(size_t count, uint32_t replicas = 3, uint64_t hint_budget_bytes = kHintBudget,
+                          TokenFunction token = &token_of)
+      : placement_{.partitions = kTestPartitions, .token = token}, hint_budget_bytes_(hint_budget_bytes) {
     rings.push_back(std::make_unique<Ring>(description(count, replicas)));
     for (size_t i = 0; i < count; ++i) {
       nodes.push_back(std::make_unique<Node>(NodeId{i + 1}));
@@ -80,11 +85,15 @@ class ClusterFixture {
   Node& node(uint64_t number) { return *nodes.at(number - 1); }
   Ring& ring() { return *rings.front(); }
 
+  Place place(const std::string& key, const std::string& bucket = "") const {
+    return place_of(placement_, bucket, key);
+  }
+
   // A key whose first owner is this node (so that with three nodes all own it).
   std::string key_of(uint64_t first_owner, const std::string& stem = "k") {
     for (int i = 0;; ++i) {
       std::string key = stem + std::to_string(i);
-      if (StoreFixture::place(key).partition % nodes.size() + 1 == first_owner) return key;
+      if (place(key).partition % nodes.size() + 1 == first_owner) return key;
     }
   }
 
@@ -100,6 +109,17 @@ class ClusterFixture {
     const uint64_t request = last_request;
     carry(node(at), outbox);
     return request;
+  }
+
+  // One turn of a node's sweeper, asked for by an operator.
+  uint64_t purge(uint64_t at, Duration timeout = std::chrono::seconds(60)) {
+    MessageOutbox outbox;
+    node(at).sweeper->on(
+        Arrival{
+            .requester = {1, ++last_request}, .deadline = now + timeout, .now = now, .wall_now = wall_now},
+        ClientPurge(), outbox);
+    carry(node(at), outbox);
+    return last_request;
   }
 
   // The answer to a request, or nullptr.
@@ -177,54 +197,32 @@ class ClusterFixture {
 
   bool read_disk(Node& node) {
     if (!node.up) return false;
-    std::vector<ReadRecord> reads = std::exchange(node.reads, {});
-    std::vector<ReadSlice> slices = std::exchange(node.slices, {});
-    for (ReadRecord& read : reads) {
-      RecordRead result{read.ticket, {}, {}};
-      const Result<Lookup> found =
-          node.fixture.engine->get(Family::kData, read.place.storage_key, result.bytes);
-      if (!found.ok()) result.status = found.status();
-      MessageOutbox outbox;
-      node.replica->on(std::move(result), now, wall_now, outbox);
-      carry(node, outbox);
-    }
-    for (ReadSlice& read : slices) {
-      SliceRead result{read.ticket, {}, {}};
-      Result<ScanSlice> slice = scan_slice(*node.fixture.engine, read.step);
-      if (slice.ok()) {
-        result.slice = std::move(*slice);
-      } else {
-        result.status = slice.status();
-      }
-      MessageOutbox outbox;
-      node.replica->on(std::move(result), outbox);
-      carry(node, outbox);
-    }
-    const bool some = read_hints(node);
-    return some || !reads.empty() || !slices.empty();
+    const Moment moment{now, wall_now};
+    bool some = read_disk(node, node.reads, [&](RecordRead read, MessageOutbox& outbox) {
+      node.replica->on(std::move(read), now, wall_now, outbox);
+    });
+    some |= read_disk(node, node.slices, [&](SliceRead read, MessageOutbox& outbox) {
+      node.replica->on(std::move(read), outbox);
+    });
+    some |= read_disk(node, node.hint_reads,
+                      [&](HintRead read, MessageOutbox& outbox) { node.keeper->on(read, moment, outbox); });
+    some |= read_disk(node, node.hint_slices, [&](HintsRead read, MessageOutbox& outbox) {
+      node.delivery->on(read, moment, outbox);
+    });
+    some |= read_disk(node, node.transient_reads, [&](TransientRead read, MessageOutbox& outbox) {
+      node.sweeper->on(read, moment, outbox);
+    });
+    return some;
   }
-  bool read_hints(Node& node) {
-    std::vector<ReadHint> reads = std::exchange(node.hint_reads, {});
-    std::vector<ReadHints> slices = std::exchange(node.hint_slices, {});
-    for (ReadHint& read : reads) {
-      HintRead result{read.ticket, {}, {}};
-      Result<std::string> found = read_hint(*node.fixture.engine, read.intended, read.storage_key);
-      if (found.ok()) result.record = std::move(*found);
-      result.status = found.status();
+  template <class Read, class Then>
+  bool read_disk(Node& node, std::vector<Read>& asked, Then then) {
+    const std::vector<Read> reads = std::exchange(asked, {});
+    for (const Read& read : reads) {
       MessageOutbox outbox;
-      node.keeper->on(result, {now, wall_now}, outbox);
+      then(read_from(*node.fixture.engine, read), outbox);
       carry(node, outbox);
     }
-    for (ReadHints& read : slices) {
-      HintsRead result{read.ticket, {}, {}};
-      Result<HintSlice> slice = hint_slice(*node.fixture.engine, read.step);
-      if (slice.ok()) result.slice = std::move(*slice);
-      result.status = slice.status();
-      MessageOutbox outbox;
-      node.delivery->on(result, {now, wall_now}, outbox);
-      carry(node, outbox);
-    }
-    return !reads.empty() || !slices.empty();
+    return !reads.empty();
   }
 
   bool commit(Node& node) { return begin_commit(node) | finish_commit(node); }
@@ -262,6 +260,7 @@ class ClusterFixture {
       MessageOutbox outbox;
       node->coordinator->tick(now, wall_now, outbox);
       node->delivery->tick({now, wall_now}, outbox);
+      if (sweeps) node->sweeper->tick({now, wall_now}, outbox);
       carry(*node, outbox);
     }
   }
@@ -278,6 +277,7 @@ class ClusterFixture {
     node.slices.clear();
     node.hint_reads.clear();
     node.hint_slices.clear();
+    node.transient_reads.clear();
     std::erase_if(in_flight, [&](const Letter& letter) { return letter.to == node.id; });
   }
   void start(uint64_t number) {
@@ -335,12 +335,24 @@ class ClusterFixture {
     carry(node, outbox);
   }
 
+  void carry(Node& from, MessageOutbox& outbox) {
+    for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
+      Letter letter{from.id, envelope.to, from.ring->epoch(), std::move(envelope.message)};
+      if (observe) observe(letter);
+      if (envelope.after_records) {
+        from.waiting.emplace_back(from.fixture.store->open_batch(), std::move(letter));
+      } else {
+        send(from, std::move(letter));
+      }
+    }
+  }
+
   // --- What is there
 
   Record stored(uint64_t number, const std::string& key, const std::string& bucket = "") {
-    const Place place = place_of({.partitions = kTestPartitions}, bucket, key);
     std::string bytes;
-    const Result<Lookup> found = node(number).fixture.engine->get(Family::kData, place.storage_key, bytes);
+    const Result<Lookup> found =
+        node(number).fixture.engine->get(Family::kData, place(key, bucket).storage_key, bytes);
     if (!found.ok() || *found == Lookup::kAbsent) return {};
     return *decode_record(bytes);
   }
@@ -364,7 +376,7 @@ class ClusterFixture {
   // Puts a record that another node has into this node's store only.
   void copy_record(uint64_t from, uint64_t to, const std::string& key, const std::string& bucket = "") {
     const Record record = stored(from, key, bucket);
-    const Place place = place_of({.partitions = kTestPartitions}, bucket, key);
+    const Place place = this->place(key, bucket);
     RecordStore& store = *node(to).fixture.store;
     const RecordHead before = **store.newest_head(place);
     store.stage(place, store.encoded(place, key, record), before);
@@ -388,6 +400,7 @@ class ClusterFixture {
   size_t answered_twice = 0;
   size_t commits = 0;
   bool auto_commit = true;
+  bool sweeps = false;  // as time passes
   Time now{std::chrono::hours(1)};
   WallMicros wall_now = 1'000'000'000;
   uint64_t last_request = 0;
@@ -399,20 +412,26 @@ class ClusterFixture {
     node.hints = std::make_unique<HintStore>(*node.fixture.engine, *node.fixture.store,
                                              *recover_hints(*node.fixture.engine));
     node.environment = std::make_unique<ConvergenceEnvironment>(
-        ConvergenceSettings{.self = node.id, .boot = boot, .hint_budget_bytes = hint_budget_bytes_},
+        ConvergenceSettings{.self = node.id,
+                            .boot = boot,
+                            .hint_budget_bytes = hint_budget_bytes_,
+                            .token = placement_.token},
         *node.ring, *node.fixture.store, *node.hints, node.wholeness);
     node.keeper = std::make_unique<HintKeeper>(*node.environment);
     node.delivery = std::make_unique<HintDelivery>(*node.environment);
-    node.replica = std::make_unique<Replica>(
-        Replica::Settings{.self = node.id, .placement = {.partitions = kTestPartitions}},
-        *node.ring, *node.fixture.store, *node.hints, node.wholeness);
+    node.sweeper = std::make_unique<Sweeper>(*node.environment);
+    node.replica = std::make_unique<Replica>(Replica::Settings{.self = node.id, .placement = placement_},
+                                             *node.ring, *node.fixture.store, *node.hints, node.wholeness);
     node.coordinator = std::make_unique<Coordinator>(
-        Coordinator::Settings{.self = node.id, .boot = boot, .hints = hint_budget_bytes_ > 0}, *node.ring);
+        Coordinator::Settings{
+            .self = node.id, .boot = boot, .hints = hint_budget_bytes_ > 0, .token = placement_.token},
+        *node.ring);
   }
 
   void forget_life(Node& node) {
     node.coordinator.reset();
     node.replica.reset();
+    node.sweeper.reset();
     node.delivery.reset();
     node.keeper.reset();
     node.environment.reset();
@@ -450,18 +469,6 @@ class ClusterFixture {
     }
   }
 
-  void carry(Node& from, MessageOutbox& outbox) {
-    for (MessageOutbox::Envelope& envelope : outbox.envelopes()) {
-      Letter letter{from.id, envelope.to, from.ring->epoch(), std::move(envelope.message)};
-      if (observe) observe(letter);
-      if (envelope.after_records) {
-        from.waiting.emplace_back(from.fixture.store->open_batch(), std::move(letter));
-      } else {
-        send(from, std::move(letter));
-      }
-    }
-  }
-
   // What a node says to itself arrives at once.
   void send(Node& from, Letter letter) {
     if (letter.to != from.id) {
@@ -479,8 +486,11 @@ class ClusterFixture {
     if (auto* read = std::get_if<ReadSlice>(&letter.message)) from.slices.push_back(std::move(*read));
     if (auto* read = std::get_if<ReadHint>(&letter.message)) from.hint_reads.push_back(std::move(*read));
     if (auto* read = std::get_if<ReadHints>(&letter.message)) from.hint_slices.push_back(std::move(*read));
+    if (auto* read = std::get_if<ReadTransient>(&letter.message))
+      from.transient_reads.push_back(std::move(*read));
   }
 
+  const Placement placement_;
   const uint64_t hint_budget_bytes_;  // for each node; 0: no hints are kept
 };
 

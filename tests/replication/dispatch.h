@@ -23,6 +23,8 @@ inline bool dispatch(NodeId from, Message& message, Moment moment, Replica& repl
     replica.on(from, std::move(*body), now, outbox);
   } else if (auto* body = std::get_if<ReplicaScan>(&message)) {
     replica.on(from, std::move(*body), now, outbox);
+  } else if (auto* body = std::get_if<EraseRecord>(&message)) {
+    replica.on(std::move(*body), now, wall_now, outbox);
   } else if (auto* body = std::get_if<PutStamped>(&message)) {
     coordinator.on(std::move(*body), now, outbox);
   } else if (auto* body = std::get_if<StampPutAck>(&message)) {

@@ -41,10 +41,13 @@ class GetRequestTest : public testing::Test {
     reply.hash = view_.hasher().hash({}, record);
     return reply;
   }
-  ReplicaGetReply with_floor(NodeId replica, const Record& record, VersionVector floor = {}) const {
+  // With the floor of its replica: it has merged, or knows superseded, all up to here.
+  ReplicaGetReply floored(NodeId replica, const Record& record, const std::vector<Dot>& floor = {},
+                          std::vector<Actor> closed = {}) const {
     ReplicaGetReply reply = whole(replica, record);
     reply.with_floor = true;
-    reply.floor = std::move(floor);
+    for (const Dot& dot : floor) reply.floor.raise(dot.actor, dot.counter);
+    reply.closed = std::move(closed);
     return reply;
   }
   ReplicaGetReply digest(NodeId replica, const Record& record) const {
@@ -109,10 +112,11 @@ TEST_F(GetRequestTest, ADifferentDigestHasItsRecordFetchedAndItsOwnersRepaired) 
   const Record other = record_by(kB, 8);
   get.on_reply(whole(kA, record_), kNow);
   get.on_reply(digest(kB, other), kNow);
-  EXPECT_EQ(asked(get), "Af Bf ") << "what one of them has dropped its floor alone tells";
-  get.on_reply(with_floor(kB, other), kNow);
+  EXPECT_EQ(asked(get), "Af Bf ") << "any of them may have dropped what another shows";
+  EXPECT_EQ(asked(get), "");
+  get.on_reply(floored(kB, other), kNow);
   EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
-  get.on_reply(with_floor(kA, record_), kNow);
+  get.on_reply(floored(kA, record_), kNow);
   ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
   get.resolve(view_.hasher());
   EXPECT_EQ(get.record().versions.size(), 2U);
@@ -124,7 +128,7 @@ TEST_F(GetRequestTest, ADifferentDigestHasItsRecordFetchedAndItsOwnersRepaired) 
   EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 
-TEST_F(GetRequestTest, OneRecordOfEachDigestIsFetched) {
+TEST_F(GetRequestTest, DigestsThatAgreeWaitForTheRecordThatIsOnItsWay) {
   GetRequest get = get_from({kA, kB, kC}, 3, 3);
   asked(get);
   const Record other = record_by(kB, 8);
@@ -135,42 +139,124 @@ TEST_F(GetRequestTest, OneRecordOfEachDigestIsFetched) {
   EXPECT_EQ(asked(get), "Af Bf Cf ");
 }
 
-TEST_F(GetRequestTest, WhatAFloorCoversAndItsOwnerDoesNotHoldIsDropped) {
+// ---- What one owner has dropped and another still holds
+
+TEST_F(GetRequestTest, WhatIsUnderAnOwnersFloorAndNotHeldThereIsSuperseded) {
   GetRequest get = get_from({kA, kB}, 2, 2);
   asked(get);
-  get.on_reply(whole(kA, Record()), kNow);
+  get.on_reply(whole(kA, {}), kNow);
   get.on_reply(digest(kB, record_), kNow);
   EXPECT_EQ(asked(get), "Af Bf ");
-  VersionVector floor;
-  floor.raise({kA, Boot{1}}, 7);
-  get.on_reply(with_floor(kA, Record(), floor), kNow);
-  get.on_reply(with_floor(kB, record_), kNow);
+  get.on_reply(floored(kA, {}, {{{kA, Boot{1}}, 9}, {{kC, Boot{1}}, 100}}), kNow);
+  get.on_reply(floored(kB, record_), kNow);
   ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
   get.resolve(view_.hasher());
   EXPECT_TRUE(get.record().versions.empty());
-  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kB}) << "it still has what was deleted";
+  EXPECT_EQ(get.record().context.vector, record_.context.vector) << "no more than the versions at hand";
+  EXPECT_EQ(get.hash(), Hash128());
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kB}) << "with a context alone";
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kWaits);
+  get.on_repaired(kB, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 
-TEST_F(GetRequestTest, AFloorThatDoesNotCoverAVersionLeavesIt) {
+TEST_F(GetRequestTest, WhatIsAboveItsFloorTheOwnerHasNotSeenYet) {
   GetRequest get = get_from({kA, kB}, 2, 2);
   asked(get);
-  get.on_reply(whole(kA, Record()), kNow);
+  get.on_reply(whole(kA, {}), kNow);
   get.on_reply(digest(kB, record_), kNow);
   asked(get);
-  VersionVector floor;
-  floor.raise({kA, Boot{1}}, 6);
-  get.on_reply(with_floor(kA, Record(), floor), kNow);
-  get.on_reply(with_floor(kB, record_), kNow);
+  get.on_reply(floored(kA, {}, {{{kA, Boot{1}}, 6}}), kNow);
+  get.on_reply(floored(kB, record_), kNow);
   ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
   get.resolve(view_.hasher());
-  EXPECT_EQ(get.record(), record_);
+  EXPECT_EQ(get.record().versions, record_.versions);
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kA});
+}
+
+TEST_F(GetRequestTest, OfAClosedLifeAllIsUnderTheFloor) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, {}), kNow);
+  get.on_reply(digest(kB, record_), kNow);
+  asked(get);
+  get.on_reply(floored(kA, {}, {}, {{kA, Boot{1}}}), kNow);
+  get.on_reply(floored(kB, record_), kNow);
+  get.progress(view_, kNow);
+  get.resolve(view_.hasher());
+  EXPECT_TRUE(get.record().versions.empty());
+}
+
+TEST_F(GetRequestTest, AVersionThatItsOwnerHoldsIsNotSupersededByItsFloor) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  asked(get);
+  get.on_reply(floored(kA, record_, {{{kA, Boot{1}}, 9}}), kNow);
+  get.on_reply(floored(kB, {}), kNow);
+  get.progress(view_, kNow);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.record().versions, record_.versions);
+}
+
+// Owner C agrees with A, but what they have may be what B has dropped.
+TEST_F(GetRequestTest, AllThatHaveAnsweredAreAskedForTheirFloorsAndLaterOnesAtOnce) {
+  GetRequest get = get_from({kA, kB, kC}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  EXPECT_EQ(asked(get), "Af Bf ");
+  get.on_reply(failed(kB, unavailable("gone")), kNow);
+  EXPECT_EQ(asked(get), "Cd ") << "they don't differ any more";
+  get.on_reply(digest(kC, {}), kNow);
+  EXPECT_EQ(asked(get), "Cf ") << "one is on its way already";
+}
+
+TEST_F(GetRequestTest, AnAnswerWithoutItsFloorDoesNotCountWhereAnswersDiffer) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  asked(get);
+  get.on_reply(whole(kA, record_), kNow);  // comes twice
+  get.on_reply(floored(kB, {}), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+  EXPECT_FALSE(get.readable());
+}
+
+// Nobody's later quorum may miss the delete: who doesn't know of it isn't one of its holders.
+TEST_F(GetRequestTest, AnOwnerThatHasNeverHeardOfADeletedKeyDoesNotConfirmItsDelete) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  const Record deleted{record_.context, {}};
+  get.on_reply(whole(kA, deleted), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  EXPECT_EQ(asked(get), "") << "there is nothing that one of them could show";
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kB});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kWaits);
+  get.on_repaired(kB, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
+}
+
+TEST_F(GetRequestTest, OfAKeyThatNobodyKnowsIsConfirmedAtOnce) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, {}), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_TRUE(get.next_repairs(view_).empty());
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 
 TEST_F(GetRequestTest, OfAnLwwBucketKeepsTheLatest) {
   GetRequest get = get_from({kA, kB}, 2, 2, Conflict::kLastWriterWins);
   asked(get);
-  get.on_reply(whole(kA, record_by(kA, 7)), kNow);
-  get.on_reply(whole(kB, record_by(kB, 8)), kNow);
+  get.on_reply(floored(kA, record_by(kA, 7)), kNow);
+  get.on_reply(floored(kB, record_by(kB, 8)), kNow);
   get.progress(view_, kNow);
   get.resolve(view_.hasher());
   ASSERT_EQ(get.record().versions.size(), 1U);

@@ -1,6 +1,6 @@
 // One random history of a small cluster, and what must be true of it whatever happens: letters reordered and
 // lost or doubled, nodes killed and cut off from power, rings adopted late, views that are wrong, hints kept,
-// refused and delivered.
+// refused and delivered, tombstones let go under floors.
 //
 // It knows every version from the moment it is stamped, so that each record on the network can be checked:
 // nothing may be claimed as superseded that no writer has replaced.
@@ -16,6 +16,7 @@
 
 #include "base/random.h"
 #include "tests/replication/cluster_fixture.h"
+#include "tests/replication/floor_oracle.h"
 
 namespace ringkv {
 
@@ -34,23 +35,38 @@ class QuorumExploration {
     size_t hints_delivered = 0;
     size_t hints_cancelled = 0;
     size_t hints_refused = 0;
+    size_t floors_raised = 0;
+    size_t erased = 0;     // tombstones
+    size_t not_found = 0;  // gets of keys that were written
   };
 
-  QuorumExploration(uint64_t seed, size_t nodes)
-      : random_(seed),
-        cluster_(nodes, 3, hint_budget(seed)),
-        copies_(static_cast<uint32_t>(std::min<size_t>(3, nodes))) {
+  struct Settings {
+    uint64_t seed = 0;
+    size_t nodes = 3;
+    bool deletes = false;  // many, floors that are raised, and lives that rarely end
+  };
+
+  explicit QuorumExploration(const Settings& settings)
+      : random_(settings.seed),
+        cluster_(settings.nodes, 3, hint_budget(settings.seed)),
+        copies_(static_cast<uint32_t>(std::min<size_t>(3, settings.nodes))) {
     cluster_.auto_commit = false;
+    cluster_.sweeps = settings.deletes;
+    keys_ = !settings.deletes || settings.seed % 2 == 0 ? std::vector<std::string>{"k0", "k1", "k2"}
+                                                        : keys_of_one_partition();
     cluster_.observe = [this](const auto& letter) { observe(letter); };
     cluster_.on_answer = [this](const auto& answer) { on_answer(answer); };
     for (const auto& node : cluster_.nodes) {
-      node->fixture.disk.set_blocking_share(0.2, seed + node->id.value);
+      node->fixture.disk.set_blocking_share(0.2, settings.seed + node->id.value);
     }
     ring_ = &cluster_.ring();
   }
 
   void run(int steps) {
-    for (int step = 0; step < steps; ++step) this->step();
+    for (int step = 0; step < steps; ++step) {
+      this->step();
+      floors_.look();
+    }
     heal();
     check_end();
   }
@@ -66,6 +82,7 @@ class QuorumExploration {
     uint64_t at = 0;
     Boot first_tried;
     std::optional<Dot> dot;  // once stamped
+    int tries = 0;           // that have no answer yet
     bool acknowledged = false;
     bool hinted = false;   // with the help of hints: it may be missed until they have arrived
     bool w_known = false;  // so many owners have it, or are the intended nodes of hints
@@ -103,14 +120,22 @@ class QuorumExploration {
 
   uint64_t random_node() { return 1 + random_.below(cluster_.nodes.size()); }
   bool is_up(uint64_t node) { return cluster_.node(node).up; }
-  std::string random_key() { return "k" + std::to_string(random_.below(3)); }
+  const std::string& random_key() { return keys_[random_.below(keys_.size())]; }
+  static std::vector<std::string> keys_of_one_partition() {
+    std::vector<std::string> keys;
+    for (int i = 0; keys.size() < 3; ++i) {
+      std::string key = "k" + std::to_string(i);
+      if (StoreFixture::place(key).partition == 3) keys.push_back(std::move(key));
+    }
+    return keys;
+  }
   Token token_of_key(const std::string& key) const { return StoreFixture::place(key).token; }
 
   // --- What may happen
 
   void step() {
     ++clock_;
-    switch (random_.below(24)) {
+    switch (random_.below(cluster_.sweeps ? 34 : 24)) {
       case 0:
       case 1:
         return ask_put();
@@ -134,9 +159,47 @@ class QuorumExploration {
       case 11:
         cluster_.read_disk(cluster_.node(random_node()));
         return;
+      case 24:
+      case 25:
+      case 26:
+      case 27:
+      case 28:
+      case 29:
+        return raise_floor();
+      case 30:
+      case 31:
+      case 32:
+      case 33:
+        return erase();
       default:
         if (!cluster_.in_flight.empty()) cluster_.deliver(random_.below(cluster_.in_flight.size()));
     }
+  }
+
+  void raise_floor() {
+    const uint64_t at = random_node();
+    const uint64_t source = random_node();
+    const std::string& key = random_key();
+    if (!is_up(at) || !is_up(source) || !owns(at, key) || !owns(source, key)) return;
+    if (at == source) {
+      floors_.raise_by_own(at, key);
+    } else {
+      floors_.raise_by(source, at, key);
+    }
+  }
+  // As the sweeper does when its time has come.
+  void erase() {
+    const uint64_t at = random_node();
+    const Place place = StoreFixture::place(random_key());
+    MessageOutbox outbox;
+    if (!is_up(at)) return;
+    cluster_.node(at).replica->on(EraseRecord{place, place.storage_key}, cluster_.now, cluster_.wall_now,
+                                  outbox);
+    cluster_.carry(cluster_.node(at), outbox);
+  }
+  bool owns(uint64_t node, const std::string& key) const {
+    const auto owners = ring_->preference_list(StoreFixture::place(key).partition);
+    return std::any_of(owners.begin(), owners.end(), [&](uint16_t owner) { return owner + 1U == node; });
   }
 
   void ask_put() {
@@ -154,7 +217,7 @@ class QuorumExploration {
     operation.first_tried = cluster_.node(at).fixture.store->actor().boot;
     const std::vector<std::string>& contexts = contexts_[operation.put.key];
     const std::string context = contexts.empty() ? "" : contexts[random_.below(contexts.size())];
-    switch (random_.below(5)) {
+    switch (cluster_.sweeps && random_.one_in(2) ? 0 : random_.below(5)) {
       case 0:
         operation.put.tombstone = true;
         operation.put.value.clear();
@@ -175,6 +238,7 @@ class QuorumExploration {
           operation.context = *decode_client_context(context, token_of_key(operation.put.key));
         }
     }
+    operation.tries = 1;
     operations_.push_back(operation);
     operation_of_[cluster_.last_request + 1] = number;
     cluster_.ask(at, operation.put, std::chrono::milliseconds(200 + random_.below(2000)));
@@ -188,8 +252,10 @@ class QuorumExploration {
     const uint64_t at = random_.one_in(2) ? operation.at : random_node();
     if (!is_up(at) || operation.failed) return;
     ++counts_.retried;
+    ++operations_[number - 1].tries;
     ClientPut put = operation.put;
     put.first_tried = operation.first_tried;
+    retries_.insert(cluster_.last_request + 1);
     operation_of_[cluster_.last_request + 1] = number;
     cluster_.ask(at, put, std::chrono::seconds(1));
   }
@@ -204,7 +270,9 @@ class QuorumExploration {
 
   void misfortune() {
     const uint64_t node = random_node();
-    switch (random_.below(9)) {
+    // Of a life that has ended with a lost tail no floor reaches what it had sent out.
+    const uint64_t mildest = cluster_.sweeps && !random_.one_in(8) ? 2 : 0;
+    switch (mildest + random_.below(9 - mildest)) {
       case 0:
         if (is_up(node)) {
           count_hints(node);
@@ -220,14 +288,7 @@ class QuorumExploration {
         return see_something(node);
       case 3:
       case 4:  // a connection is lost with what is on its way, and comes back
-        if (!is_up(node)) return;
-        {
-          const NodeId to{random_node()};
-          std::erase_if(cluster_.in_flight,
-                        [&](const auto& letter) { return letter.from == NodeId{node} && letter.to == to; });
-          if (to != NodeId{node}) cluster_.restore_link(node, to.value);
-        }
-        return;
+        return lose_connection(node, random_node());
       case 5:  // lost for good
         if (!cluster_.in_flight.empty()) {
           cluster_.in_flight.erase(cluster_.in_flight.begin() +
@@ -246,6 +307,16 @@ class QuorumExploration {
       default:
         if (is_up(node) && cluster_.node(node).ring != ring_) cluster_.adopt(node, *ring_);
     }
+  }
+
+  void lose_connection(uint64_t a, uint64_t b) {
+    std::erase_if(cluster_.in_flight, [&](const auto& letter) {
+      return (letter.from.value == a && letter.to.value == b) ||
+             (letter.from.value == b && letter.to.value == a);
+    });
+    if (a == b) return;
+    if (is_up(a)) cluster_.restore_link(a, b);
+    if (is_up(b)) cluster_.restore_link(b, a);
   }
 
   // What is sent again when a connection is restored.
@@ -308,13 +379,16 @@ class QuorumExploration {
     const std::string& key = operation.put.key;
     for (const auto& [other, event] : stamped_) {
       if (event.key != key || !record.context.covers(other) || holds(record, other)) continue;
+      floors_.look();
       const bool allowed = operation.kind != Kind::kContext || operation.context->covers(other) ||
-                           is_superseded_in(record.context, other);
+                           has_gone(other) ||
+                           is_superseded_in(floors_.with_erased(record.context, key), other);
       EXPECT_TRUE(allowed) << "I3: " << operation.put.value << " replaces " << event.version.value
                            << ", which its writer has not seen";
       superseders_[other].insert(dot);
     }
     stamped_[dot] = {version->operation.sequence, key, *version};
+    floors_.on_stamped(dot, key, version->time);
   }
 
   // Somebody whose write is part of what the context has seen has replaced it.
@@ -323,6 +397,12 @@ class QuorumExploration {
     return superseders != superseders_.end() &&
            std::any_of(superseders->second.begin(), superseders->second.end(),
                        [&](const Dot& other) { return seen.covers(other); });
+  }
+
+  // A tombstone that went under somebody's floor.
+  bool has_gone(const Dot& dot) const {
+    const Stamped& event = stamped_.at(dot);
+    return event.version.kind == VersionKind::kTombstone && floors_.with_erased({}, event.key).covers(dot);
   }
 
   static bool holds(const Record& record, const Dot& dot) {
@@ -341,9 +421,11 @@ class QuorumExploration {
 
   void check_record(const std::string& key, const Record& record) {
     check_versions(record);
+    floors_.look();
+    const CausalContext known = floors_.with_erased(record.context, key);
     for (const auto& [dot, event] : stamped_) {
       if (event.key != key || !record.context.covers(dot) || holds(record, dot)) continue;
-      EXPECT_TRUE(is_superseded_in(record.context, dot))
+      EXPECT_TRUE(has_gone(dot) || is_superseded_in(known, dot))
           << "I3: " << event.version.value << " is dropped by nobody";
     }
   }
@@ -354,19 +436,23 @@ class QuorumExploration {
     const uint64_t request = answer.requester.request;
     EXPECT_TRUE(answered_.insert(request).second) << "answered twice";
     if (const auto operation = operation_of_.find(request); operation != operation_of_.end()) {
-      on_put_answer(operations_.at(operation->second - 1), answer.reply);
+      Operation& put = operations_.at(operation->second - 1);
+      // Forwarded ones are repeated when a connection is restored.
+      const bool may_be_repeated = retries_.contains(request) || !owns(put.at, put.put.key);
+      on_put_answer(put, answer.reply, may_be_repeated);
     } else if (const auto get = get_of_.find(request); get != get_of_.end()) {
       on_get_answer(get->second, answer.reply);
     }
   }
 
-  void on_put_answer(Operation& operation, const ClientReply& reply) {
+  void on_put_answer(Operation& operation, const ClientReply& reply, bool may_be_repeated) {
+    --operation.tries;
     if (reply.status.ok()) {
       ++counts_.acknowledged;
       EXPECT_TRUE(operation.dot) << "I5: acknowledged and never stamped";
       if (!operation.acknowledged) {
         operation.acknowledged_at = clock_;
-        count_acknowledgements(operation, std::get<PutReceipt>(reply.body));
+        count_acknowledgements(operation, std::get<PutReceipt>(reply.body), may_be_repeated);
       }
       operation.acknowledged = true;
       if (!reply.seen.empty()) contexts_[operation.put.key].push_back(reply.seen);
@@ -374,14 +460,15 @@ class QuorumExploration {
       ++counts_.unknown;
     } else {
       ++counts_.failed;
-      operation.failed = true;
+      operation.failed = operation.tries == 0;  // another may yet succeed
       EXPECT_FALSE(operation.dot) << "I5: " << operation.put.value
                                   << " was written: " << reply.status.to_string();
     }
   }
 
-  // A retry may be told by the record alone that it was applied; its receipt names nobody.
-  void count_acknowledgements(Operation& operation, const PutReceipt& receipt) {
+  // What comes again may be told by the record alone that it was applied, whose receipt names nobody, or from
+  // memory, which keeps the owners.
+  void count_acknowledgements(Operation& operation, const PutReceipt& receipt, bool may_be_repeated) {
     std::set<std::string> owners;
     std::set<std::string> slots;
     for (const Acknowledgement& ack : receipt.acks) {
@@ -393,7 +480,7 @@ class QuorumExploration {
     operation.hinted = owners.size() < operation.w;
     operation.w_known = slots.size() >= operation.w;
     counts_.hinted += operation.hinted ? 1 : 0;
-    EXPECT_TRUE(operation.w_known) << "acknowledged by too few";
+    EXPECT_TRUE(operation.w_known || may_be_repeated) << "acknowledged by too few";
     EXPECT_FALSE(operation.hinted && operation.put.primary) << "only owners acknowledge it";
   }
 
@@ -411,7 +498,10 @@ class QuorumExploration {
       seen.shown.insert(*operation.dot);
     }
     counts_.siblings_read += seen.shown.size() > 1 ? 1 : 0;
+    counts_.not_found += seen.shown.empty() && !seen.context.vector.empty() ? 1 : 0;
+    floors_.look();
     check_acknowledged(get, seen);
+    check_not_deleted(get, seen);
     for (const Seen& earlier : confirmed_[get.key]) {
       if (get.r >= majority_of(copies_) && earlier.at < get.asked_at) check_no_way_back(earlier, seen);
     }
@@ -421,20 +511,41 @@ class QuorumExploration {
 
   // I1, at once where R + W > N and no hint was used.
   void check_acknowledged(const Get& get, const Seen& seen) {
+    const CausalContext known = floors_.with_erased(seen.context, get.key);
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || operation.put.key != get.key) continue;
-      if (operation.hinted && !healed_) continue;
-      if (operation.acknowledged_at >= get.asked_at || operation.w + get.r <= copies_) continue;
-      EXPECT_TRUE(seen.context.covers(*operation.dot)) << "I1: " << operation.put.value << " is missed";
+      if (!must_be_seen(operation, get)) continue;
+      EXPECT_TRUE(known.covers(*operation.dot)) << "I1: " << operation.put.value << " is missed";
       const bool is_there = seen.shown.contains(*operation.dot) || operation.put.tombstone;
-      EXPECT_TRUE(is_there || is_superseded_in(seen.context, *operation.dot))
-          << "I1: " << operation.put.value;
+      EXPECT_TRUE(is_there || is_superseded_in(known, *operation.dot)) << "I1: " << operation.put.value;
     }
+  }
+  bool must_be_seen(const Operation& operation, const Get& get) const {
+    if (operation.hinted && !healed_) return false;
+    return operation.acknowledged_at < get.asked_at && operation.w + get.r > copies_;
+  }
+
+  // I2, at once: what such a write has replaced isn't shown.
+  void check_not_deleted(const Get& get, const Seen& seen) {
+    for (const Dot& dot : seen.shown) {
+      for (const Dot& by : superseders_[dot]) {
+        const Operation& operation = operations_.at(stamped_.at(by).operation - 1);
+        EXPECT_FALSE(operation.acknowledged && must_be_seen(operation, get))
+            << "I2: " << stamped_.at(dot).version.value << " came back";
+      }
+    }
+  }
+
+  std::map<Dot, std::string> shown_keys(const Seen& seen) const {
+    std::map<Dot, std::string> keys;
+    for (const Dot& dot : seen.shown) keys[dot] = stamped_.at(dot).key;
+    return keys;
   }
 
   // A confirmed answer is in every later quorum's.
   void check_no_way_back(const Seen& earlier, const Seen& later) {
-    for (const Dot& dot : earlier.shown) EXPECT_TRUE(later.context.covers(dot)) << "went back in time";
+    for (const auto& [dot, key] : shown_keys(earlier))
+      EXPECT_TRUE(floors_.with_erased(later.context, key).covers(dot)) << "went back in time";
     for (const Dot& dot : later.shown) {
       EXPECT_TRUE(earlier.shown.contains(dot) || !earlier.context.covers(dot)) << "came back";
     }
@@ -471,14 +582,17 @@ class QuorumExploration {
 
   // Each write that was acknowledged by W, of them or of those who kept hints for them, is with W owners.
   void check_hints_arrived() {
+    floors_.look();
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || !operation.w_known) continue;
       size_t holders = 0;
       for (const uint16_t position :
            ring_->preference_list(StoreFixture::place(operation.put.key).partition)) {
-        const Record copy = cluster_.stored(position + 1U, operation.put.key);
-        const bool has_it = holds(copy, *operation.dot) || is_superseded_in(copy.context, *operation.dot);
-        holders += copy.context.covers(*operation.dot) && has_it ? 1 : 0;
+        const std::string& key = operation.put.key;
+        const Record copy = cluster_.stored(position + 1U, key);
+        const bool has_it = holds(copy, *operation.dot) || operation.put.tombstone ||
+                            is_superseded_in(floors_.with_erased(copy.context, key), *operation.dot);
+        holders += floors_.knows(position + 1U, key, *operation.dot) && has_it ? 1 : 0;
       }
       EXPECT_GE(holders, operation.w) << "L2: " << operation.put.value << " never arrived";
     }
@@ -486,7 +600,9 @@ class QuorumExploration {
 
   void check_end() {
     check_hints_arrived();
-    for (const std::string key : {"k0", "k1", "k2"}) {
+    counts_.floors_raised += floors_.raised();
+    counts_.erased += floors_.erasures();
+    for (const std::string& key : keys_) {
       ++clock_;
       std::set<std::vector<std::string>> answers;
       for (uint64_t at = 1; at <= cluster_.nodes.size(); ++at) {
@@ -510,20 +626,25 @@ class QuorumExploration {
         EXPECT_EQ(copy.versions[i].dot, copies[0].versions[i].dot);
       }
     }
+    floors_.look();
+    const CausalContext known = floors_.with_erased(copies[0].context, key);
     for (const Version& version : copies[0].versions) {
       EXPECT_FALSE(is_superseded_in(copies[0].context, version.dot))
           << "I3: a sibling that somebody has replaced";
     }
     for (const Operation& operation : operations_) {
       if (!operation.acknowledged || operation.put.key != key) continue;
-      EXPECT_TRUE(holds(copies[0], *operation.dot) || is_superseded_in(copies[0].context, *operation.dot))
+      const bool may_be_gone = operation.put.tombstone || is_superseded_in(known, *operation.dot);
+      EXPECT_TRUE(holds(copies[0], *operation.dot) || may_be_gone)
           << "I1: " << operation.put.value << " is lost";
-      EXPECT_TRUE(copies[0].context.covers(*operation.dot)) << "I1: " << operation.put.value;
+      EXPECT_TRUE(known.covers(*operation.dot)) << "I1: " << operation.put.value;
     }
   }
 
   SeededRandom random_;
   ClusterFixture cluster_;
+  FloorOracle floors_{cluster_};
+  std::vector<std::string> keys_;
   const uint32_t copies_;  // of a key
   const Ring* ring_ = nullptr;
   uint64_t clock_ = 0;
@@ -532,6 +653,7 @@ class QuorumExploration {
 
   std::vector<Operation> operations_;
   std::map<uint64_t, uint64_t> operation_of_;  // by request
+  std::set<uint64_t> retries_;                 // requests
   std::map<uint64_t, Get> get_of_;             // by request
   std::set<uint64_t> answered_;
   std::map<std::string, std::vector<std::string>> contexts_;
