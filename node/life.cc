@@ -334,6 +334,7 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
 
 void Life::lose_all() {
   wholeness_.lose_all();
+  wholeness_.forget_foreign(*ring_, self_);
   MessageOutbox outbox;
   if (std::optional<MetaRecord> record = wholeness_.take_record()) outbox.record(std::move(*record));
   perform(outbox);

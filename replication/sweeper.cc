@@ -47,9 +47,7 @@ void Sweeper::begin_turn(Moment, MessageOutbox& outbox) {
 
 void Sweeper::read_on(MessageOutbox& outbox) {
   ticket_ = environment_.next_number();
-  outbox.send(
-      environment_.settings.self,
-      ReadTransient{ticket_, {.after = position_, .ring_partitions = environment_.view.ring().partitions()}});
+  outbox.send(environment_.settings.self, ReadTransient{ticket_, {.after = position_}});
 }
 
 bool Sweeper::on(TransientRead& read, Moment moment, MessageOutbox& outbox) {
@@ -79,7 +77,7 @@ void Sweeper::look_at(const TransientSlice::Entry& entry, Moment moment, Message
     return;
   }
   const RecordHead& head = entry.outline.head;
-  if (head.absent() || !head.transient) return environment_.store.forget_transient(entry.storage_key);
+  if (head.absent() || !head.transient) return environment_.store.forget_transient(place);
   ++found_.records;
   CausalContext context = head.context;
   environment_.store.restore(context);

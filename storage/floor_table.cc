@@ -27,6 +27,7 @@ constexpr char kPartitionPrefix = 'f';
 constexpr char kWidePrefix = 'w';
 constexpr char kClosedKey = 'c';
 constexpr uint8_t kVersion = 1;
+constexpr size_t kActorBytes = 16;
 constexpr size_t kEntryBytesMin = 17;
 
 std::string partition_key(Partition partition) {
@@ -77,12 +78,25 @@ VersionVector read_vector(ByteReader& reader) {
   return vector;
 }
 
-std::string encode_bits(const std::vector<bool>& bits) {
-  std::string bytes((bits.size() + 7) / 8, '\0');
-  for (size_t i = 0; i < bits.size(); ++i) {
-    if (bits[i]) bytes[i / 8] = static_cast<char>(bytes[i / 8] | 1 << i % 8);
+size_t words_of(size_t partitions) { return (partitions + 63) / 64; }
+
+bool has_bit(const std::vector<uint64_t>& bits, Partition partition) {
+  return (bits[partition / 64] >> partition % 64 & 1) != 0;
+}
+
+void set_bit(std::vector<uint64_t>& bits, Partition partition) {
+  bits[partition / 64] |= uint64_t{1} << partition % 64;
+}
+
+bool is_subset(const std::vector<uint64_t>& part, const std::vector<uint64_t>& whole) {
+  for (size_t i = 0; i < part.size(); ++i) {
+    if ((part[i] & ~whole[i]) != 0) return false;
   }
-  return bytes;
+  return true;
+}
+
+std::unique_ptr<Cursor> seek_all(Engine& engine, char prefix) {
+  return engine.seek(Family::kDigests, std::string(1, prefix), std::string(1, static_cast<char>(prefix + 1)));
 }
 
 Status damaged(std::string_view key) {
@@ -96,50 +110,64 @@ FloorTable::FloorTable(uint32_t partitions) : partitions_(partitions) {}
 Result<FloorTable> FloorTable::recover(Engine& engine, uint32_t partitions) {
   FloorTable table(partitions);
   for (const char prefix : {kClosedKey, kPartitionPrefix, kWidePrefix}) {
-    const std::unique_ptr<Cursor> cursor =
-        engine.seek(Family::kDigests, std::string(1, prefix), std::string(1, static_cast<char>(prefix + 1)));
+    const std::unique_ptr<Cursor> cursor = seek_all(engine, prefix);
     for (; cursor->valid(); cursor->next()) {
       if (Status status = table.read(cursor->key(), cursor->value()); !status.ok()) return status;
     }
     if (!cursor->status().ok()) return cursor->status();
   }
   table.forget_closed();
-  table.changed_.clear();
   table.changed_wide_.clear();
   return table;
 }
 
-Status FloorTable::read(std::string_view key, std::string_view value) {
-  ByteReader reader(value);
-  if (reader.u8() != kVersion) return damaged(key);
-  switch (key.front()) {
-    case kClosedKey:
-      for (size_t left = reader.count(16); left > 0 && reader.ok(); --left)
-        closed_.push_back(read_actor(reader));
-      break;
-    case kPartitionPrefix: {
-      const std::optional<Partition> partition = partition_of_key(key);
-      if (!partition || *partition >= partitions_.size()) return damaged(key);
-      PartitionFloor& floor = partitions_[*partition];
-      floor.floor = read_vector(reader);
-      floor.erased.highest_time = reader.u64();
-      floor.erased.vector = read_vector(reader);
-      break;
-    }
-    default: {
-      ByteReader actor_reader(key.substr(1));
-      const Actor actor = read_actor(actor_reader);
-      WideFloor wide{reader.varint(), std::vector<bool>(partitions_.size())};
-      const std::string_view bits = reader.bytes((partitions_.size() + 7) / 8);
-      if (!reader.ok() || !actor_reader.finished()) return damaged(key);
-      for (Partition partition = 0; partition < partitions_.size(); ++partition) {
-        wide.partitions[partition] = (bits[partition / 8] >> partition % 8 & 1) != 0;
-        if (wide.partitions[partition]) partitions_[partition].floor.raise(actor, wide.counter);
-      }
-      wide_.emplace(actor, std::move(wide));
-    }
+Status FloorTable::forget_all(Engine& engine) {
+  const std::unique_ptr<Batch> batch = engine.new_batch();
+  for (const char prefix : {kClosedKey, kPartitionPrefix, kWidePrefix}) {
+    const std::unique_ptr<Cursor> cursor = seek_all(engine, prefix);
+    for (; cursor->valid(); cursor->next()) batch->erase(Family::kDigests, cursor->key());
+    if (!cursor->status().ok()) return cursor->status();
   }
+  return engine.write(*batch, true);
+}
+
+Status FloorTable::read(std::string_view key, std::string_view value) {
+  if (key.front() == kPartitionPrefix) return read_partition(key, value);
+  if (key.front() == kWidePrefix) return read_wide(key, value);
+  ByteReader reader(value);
+  const bool known = key.size() == 1 && reader.u8() == kVersion;
+  for (size_t left = reader.count(kActorBytes); left > 0 && reader.ok(); --left)
+    closed_.push_back(read_actor(reader));
+  const bool in_order = std::is_sorted(closed_.begin(), closed_.end());
+  return known && in_order && reader.finished() ? Status() : damaged(key);
+}
+
+Status FloorTable::read_partition(std::string_view key, std::string_view value) {
+  const std::optional<Partition> partition = partition_of_key(key);
+  ByteReader reader(value);
+  if (!partition || *partition >= partitions_.size() || reader.u8() != kVersion) return damaged(key);
+  PartitionFloor& floor = partitions_[*partition];
+  floor.floor = read_vector(reader);
+  floor.erased.highest_time = reader.u64();
+  floor.erased.vector = read_vector(reader);
   return reader.finished() ? Status() : damaged(key);
+}
+
+Status FloorTable::read_wide(std::string_view key, std::string_view value) {
+  ByteReader actor_reader(key.substr(1));
+  const Actor actor = read_actor(actor_reader);
+  ByteReader reader(value);
+  const bool known = reader.u8() == kVersion && actor_reader.finished();
+  WideFloor wide{reader.varint(), PartitionBits(words_of(partitions_.size()))};
+  const std::string_view bits = reader.bytes((partitions_.size() + 7) / 8);
+  if (!known || !reader.finished()) return damaged(key);
+  for (Partition partition = 0; partition < partitions_.size(); ++partition) {
+    if ((bits[partition / 8] >> partition % 8 & 1) == 0) continue;
+    set_bit(wide.partitions, partition);
+    partitions_[partition].floor.raise(actor, wide.counter);
+  }
+  wide_.emplace(actor, std::move(wide));
+  return {};
 }
 
 const VersionVector& FloorTable::floor(Partition partition) const { return partitions_[partition].floor; }
@@ -166,62 +194,68 @@ uint64_t FloorTable::closed_digest() const {
 }
 
 bool FloorTable::raise(Partition partition, const VersionVector& floor, const CausalContext& erased) {
-  PartitionFloor& held = partitions_[partition];
-  bool changed = false;
+  VersionVector& held = partitions_[partition].floor;
+  bool is_new = add_erased(partition, erased);
   for (const VersionVector::Entry& entry : floor.entries()) {
-    if (held.floor.counter_of(entry.actor) >= entry.counter || is_closed(entry.actor)) continue;
-    held.floor.raise(entry.actor, entry.counter);
-    changed = true;
+    if (held.counter_of(entry.actor) >= entry.counter || is_closed(entry.actor)) continue;
+    held.raise(entry.actor, entry.counter);
+    is_new = true;
   }
-  if (!held.erased.vector.covers(erased.vector)) {
-    held.erased.join(erased);
-    changed = true;
-  }
-  if (changed) changed_.insert(partition);
-  return changed;
+  if (is_new) changed_.insert(partition);
+  return is_new;
 }
 
 bool FloorTable::raise(const std::vector<Partition>& partitions, const VersionVector& floor) {
-  bool changed = false;
+  PartitionBits named(words_of(partitions_.size()));
+  for (const Partition partition : partitions) set_bit(named, partition);
+  bool is_new = false;
   for (const VersionVector::Entry& entry : floor.entries()) {
     if (is_closed(entry.actor)) continue;
-    const bool is_new = std::any_of(partitions.begin(), partitions.end(), [&](Partition partition) {
-      return partitions_[partition].floor.counter_of(entry.actor) < entry.counter;
-    });
-    if (!is_new) continue;
-    raise_wide(partitions, entry);
-    changed = true;
+    is_new = raise_wide(partitions, named, entry) || is_new;
   }
-  return changed;
+  return is_new;
 }
 
-void FloorTable::raise_wide(const std::vector<Partition>& partitions, const VersionVector::Entry& entry) {
-  WideFloor& wide = wide_[entry.actor];
-  // One record can't say two counters: an older answer that comes late goes into the partitions' own.
-  const bool replaces = entry.counter > wide.counter;
-  if (replaces) {
-    std::vector<bool> named(partitions_.size());
-    for (const Partition partition : partitions) named[partition] = true;
-    for (Partition partition = 0; partition < wide.partitions.size(); ++partition) {
-      if (wide.partitions[partition] && !named[partition]) changed_.insert(partition);
-    }
-    wide = {entry.counter, std::move(named)};
-    changed_wide_.insert(entry.actor);
-  }
+bool FloorTable::raise_wide(const std::vector<Partition>& partitions, const PartitionBits& named,
+                            const VersionVector::Entry& entry) {
+  const auto held = wide_.find(entry.actor);
+  const bool is_behind = held == wide_.end() || held->second.counter < entry.counter;
+  // Most lives have ended: of them a round says the same again and again.
+  if (!is_behind && is_subset(named, held->second.partitions)) return false;
+
+  std::vector<Partition> raised;
   for (const Partition partition : partitions) {
     VersionVector& floor = partitions_[partition].floor;
     if (floor.counter_of(entry.actor) >= entry.counter) continue;
     floor.raise(entry.actor, entry.counter);
-    if (!replaces) changed_.insert(partition);
+    raised.push_back(partition);
   }
+  if (raised.empty()) return false;
+
+  // One record can't say two counters: an older answer that comes late goes into the partitions' own.
+  if (!is_behind) {
+    changed_.insert(raised.begin(), raised.end());
+    return true;
+  }
+  if (held != wide_.end()) {
+    const PartitionBits& before = held->second.partitions;
+    for (Partition partition = 0; partition < partitions_.size(); ++partition) {
+      if (has_bit(before, partition) && !has_bit(named, partition)) changed_.insert(partition);
+    }
+  }
+  wide_[entry.actor] = {entry.counter, named};
+  changed_wide_.insert(entry.actor);
+  return true;
 }
 
-void FloorTable::add_erased(Partition partition, const CausalContext& context) {
+bool FloorTable::add_erased(Partition partition, const CausalContext& context) {
+  if (context.vector.empty()) return false;
   CausalContext& erased = partitions_[partition].erased;
-  if (erased.vector.covers(context.vector) && erased.highest_time >= context.highest_time) return;
+  if (erased.vector.covers(context.vector) && erased.highest_time >= context.highest_time) return false;
   erased.vector.join(context.vector);
   erased.highest_time = std::max(erased.highest_time, context.highest_time);
   changed_.insert(partition);
+  return true;
 }
 
 bool FloorTable::close(const std::vector<Actor>& ended) {
@@ -257,54 +291,55 @@ void FloorTable::limit_closed(const std::vector<Partition>& partitions) {
   for (const Actor& actor : std::exchange(closed_, {})) all.raise(actor, UINT64_MAX);
   closed_changed_ = true;
   raise(partitions, all);
+  // What records on disk still say of those lives counts again from now on.
+  for (Partition partition = 0; partition < partitions_.size(); ++partition) changed_.insert(partition);
 }
 
 void FloorTable::reset(Partition partition) {
   partitions_[partition] = {};
   changed_.insert(partition);
   for (auto& [actor, wide] : wide_) {
-    if (!wide.partitions[partition]) continue;
-    wide.partitions[partition] = false;
+    if (!has_bit(wide.partitions, partition)) continue;
+    wide.partitions[partition / 64] &= ~(uint64_t{1} << partition % 64);
     changed_wide_.insert(actor);
   }
 }
 
 void FloorTable::put_changes(Batch& batch) {
-  std::string value;
-  for (const Partition partition : std::exchange(changed_, {})) {
-    const PartitionFloor& floor = partitions_[partition];
-    if (floor.empty()) {
-      batch.erase(Family::kDigests, partition_key(partition));
-      continue;
-    }
-    value.clear();
-    ByteWriter writer(value);
-    writer.u8(kVersion);
-    write_vector(writer, floor.floor);
-    writer.u64(floor.erased.highest_time);
-    write_vector(writer, floor.erased.vector);
-    batch.put(Family::kDigests, partition_key(partition), value);
-  }
-  for (const Actor& actor : std::exchange(changed_wide_, {})) {
-    const auto wide = wide_.find(actor);
-    if (wide == wide_.end()) {
-      batch.erase(Family::kDigests, wide_key(actor));
-      continue;
-    }
-    value.clear();
-    ByteWriter writer(value);
-    writer.u8(kVersion);
-    writer.varint(wide->second.counter);
-    writer.bytes(encode_bits(wide->second.partitions));
-    batch.put(Family::kDigests, wide_key(actor), value);
-  }
+  for (const Partition partition : std::exchange(changed_, {})) put_partition(partition, batch);
+  for (const Actor& actor : std::exchange(changed_wide_, {})) put_wide(actor, batch);
   if (!std::exchange(closed_changed_, false)) return;
-  value.clear();
+  std::string value;
   ByteWriter writer(value);
   writer.u8(kVersion);
   writer.varint(closed_.size());
   for (const Actor& actor : closed_) write_actor(writer, actor);
   batch.put(Family::kDigests, std::string(1, kClosedKey), value);
+}
+
+void FloorTable::put_partition(Partition partition, Batch& batch) const {
+  const PartitionFloor& floor = partitions_[partition];
+  if (floor.empty()) return batch.erase(Family::kDigests, partition_key(partition));
+  std::string value;
+  ByteWriter writer(value);
+  writer.u8(kVersion);
+  write_vector(writer, floor.floor);
+  writer.u64(floor.erased.highest_time);
+  write_vector(writer, floor.erased.vector);
+  batch.put(Family::kDigests, partition_key(partition), value);
+}
+
+void FloorTable::put_wide(const Actor& actor, Batch& batch) const {
+  const auto wide = wide_.find(actor);
+  if (wide == wide_.end()) return batch.erase(Family::kDigests, wide_key(actor));
+  std::string value;
+  ByteWriter writer(value);
+  writer.u8(kVersion);
+  writer.varint(wide->second.counter);
+  for (size_t i = 0; i < (partitions_.size() + 7) / 8; ++i) {
+    writer.u8(static_cast<uint8_t>(wide->second.partitions[i / 8] >> i % 8 * 8));
+  }
+  batch.put(Family::kDigests, wide_key(actor), value);
 }
 
 }  // namespace ringkv

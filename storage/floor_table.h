@@ -35,8 +35,10 @@ class FloorTable {
  public:
   explicit FloorTable(uint32_t partitions);
 
-  // As stage() left it. CORRUPTION names the damaged record. Blocks.
+  // As put_changes() left it. CORRUPTION names the damaged record. Blocks.
   static Result<FloorTable> recover(Engine& engine, uint32_t partitions);
+  // For when it can't be recovered: all of it goes. Blocks.
+  static Status forget_all(Engine& engine);
 
   const VersionVector& floor(Partition partition) const;
   const CausalContext& erased(Partition partition) const;
@@ -50,7 +52,7 @@ class FloorTable {
   bool raise(Partition partition, const VersionVector& floor, const CausalContext& erased);
   // The same floor for many partitions (in order) at once; one small record for each actor.
   bool raise(const std::vector<Partition>& partitions, const VersionVector& floor);
-  void add_erased(Partition partition, const CausalContext& context);
+  bool add_erased(Partition partition, const CausalContext& context);
   bool close(const std::vector<Actor>& ended);
   // Elsewhere something may be lost: there the closed lives don't count as closed any more.
   void limit_closed(const std::vector<Partition>& partitions);  // in order
@@ -68,13 +70,19 @@ class FloorTable {
 
     bool empty() const { return floor.empty() && erased.vector.empty(); }
   };
+  using PartitionBits = std::vector<uint64_t>;  // the lowest bit of a word first
   struct WideFloor {
     uint64_t counter = 0;
-    std::vector<bool> partitions;
+    PartitionBits partitions;
   };
 
   Status read(std::string_view key, std::string_view value);
-  void raise_wide(const std::vector<Partition>& partitions, const VersionVector::Entry& entry);
+  Status read_partition(std::string_view key, std::string_view value);
+  Status read_wide(std::string_view key, std::string_view value);
+  bool raise_wide(const std::vector<Partition>& partitions, const PartitionBits& named,
+                  const VersionVector::Entry& entry);
+  void put_partition(Partition partition, Batch& batch) const;
+  void put_wide(const Actor& actor, Batch& batch) const;
   void forget_closed();
 
   std::vector<PartitionFloor> partitions_;

@@ -9,7 +9,7 @@
 namespace ringkv {
 namespace {
 
-constexpr size_t kRecordsSeenMax = 20'000;
+constexpr size_t kRecordsMax = 20'000;
 constexpr char kTransientPrefix = 't';
 
 Status damaged(std::string_view storage_key, const Status& why) {
@@ -30,8 +30,6 @@ class RangeWalk {
   }
 
  private:
-  bool full() const { return bytes_ >= step_.bytes_max || seen_ >= kRecordsSeenMax; }
-
   // Neighbouring leaves are one range of storage keys.
   Status walk() {
     const uint32_t leaves = step_.ring_partitions * kLeavesPerPartition;
@@ -44,7 +42,7 @@ class RangeWalk {
       const std::string upper = end_storage_key(first + leaf, leaves);
       if (!upper.empty() && upper <= from) continue;
       if (Status status = walk(std::max(lower, from), upper); !status.ok()) return status;
-      if (full()) return {};
+      if (full_) return {};
     }
     slice_.at_end = true;
     return {};
@@ -52,9 +50,7 @@ class RangeWalk {
 
   Status walk(const std::string& lower, const std::string& upper) {
     const std::unique_ptr<Cursor> cursor = engine_.seek(Family::kData, lower, upper);
-    for (; cursor->valid() && !full(); cursor->next()) {
-      ++seen_;
-      slice_.last = cursor->key();
+    for (; cursor->valid() && !full_; cursor->next()) {
       if (Status status = take(cursor->key(), cursor->value()); !status.ok()) return status;
     }
     return cursor->status();
@@ -63,27 +59,32 @@ class RangeWalk {
   Status look_up() {
     std::string bytes;
     for (const std::string& key : step_.storage_keys) {
-      if (full()) return {};
-      slice_.last = key;
       const Result<Lookup> found = engine_.get(Family::kData, key, bytes);
       if (!found.ok()) return found.status();
-      if (*found == Lookup::kAbsent) continue;
+      if (*found == Lookup::kAbsent) {
+        slice_.last = key;
+        continue;
+      }
       if (Status status = take(key, bytes); !status.ok()) return status;
+      if (full_) return {};
     }
     slice_.at_end = true;
     return {};
   }
 
+  // Where there is no room left for it, it stays for the next step.
   Status take(std::string_view storage_key, std::string_view bytes) {
     Result<RecordHead> head = decode_record_head(bytes);
     if (!head.ok()) return damaged(storage_key, head.status());
-    RangeEntry& entry = slice_.entries.emplace_back();
-    entry.storage_key = storage_key;
-    entry.head = *std::move(head);
-    bytes_ += storage_key.size() + entry.head.dots.size() * sizeof(Dot) + sizeof(RangeEntry);
-    if (!step_.records) return {};
-    entry.record = std::make_shared<const std::string>(bytes);
-    bytes_ += bytes.size();
+    const size_t size = storage_key.size() + head->dots.size() * sizeof(Dot) + sizeof(RangeEntry) +
+                        (step_.records ? bytes.size() : 0);
+    full_ = !slice_.entries.empty() && bytes_ + size > step_.bytes_max;
+    if (full_) return {};
+    bytes_ += size;
+    slice_.last = storage_key;
+    slice_.entries.push_back({std::string(storage_key), *std::move(head),
+                              step_.records ? std::make_shared<const std::string>(bytes) : nullptr});
+    full_ = bytes_ >= step_.bytes_max || slice_.entries.size() >= kRecordsMax;
     return {};
   }
 
@@ -91,7 +92,7 @@ class RangeWalk {
   const RangeStep& step_;
   RangeSlice slice_;
   size_t bytes_ = 0;
-  size_t seen_ = 0;
+  bool full_ = false;
 };
 
 }  // namespace
@@ -119,7 +120,7 @@ Result<TransientSlice> transient_slice(Engine& engine, const TransientStep& step
     if (!found.ok()) return found.status();
     if (*found == Lookup::kFound) {
       Result<RecordOutline> outline = decode_record_outline(bytes);
-      if (!outline.ok()) return damaged(entry.storage_key, outline.status());
+      if (!outline.ok()) continue;
       entry.outline = *std::move(outline);
     }
     slice.entries.push_back(std::move(entry));

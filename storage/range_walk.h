@@ -25,7 +25,7 @@ struct RangeStep {
   std::string after;                      // storage key of the last record seen; empty: from the start
   std::vector<std::string> storage_keys;  // not empty: exactly these instead of a walk
   bool records = true;                    // false: heads only
-  size_t bytes_max = size_t{1} << 20;     // of the answer; at least one record comes
+  size_t bytes_max = size_t{1} << 20;     // of the answer; a record larger than that comes alone
 };
 
 struct RangeEntry {
@@ -44,11 +44,11 @@ struct RangeSlice {
 // CORRUPTION names the key of a damaged record.
 Result<RangeSlice> range_slice(Engine& engine, const RangeStep& step);
 
-// The transient records of some partitions: those that may go some day, since they have only tombstones,
+// The transient records: those that may go some day, since they have only tombstones,
 // values that expire, or a context. From an index that may name others too; each entry is what is there now.
+// A damaged record is left out: whoever reads it says so.
 struct TransientStep {
   std::string after;  // storage key
-  uint32_t ring_partitions = 0;
   size_t records_max = 1'000;
 };
 struct TransientSlice {

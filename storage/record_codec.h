@@ -31,8 +31,8 @@ struct RecordHead {
   std::vector<Dot> dots;       // of the versions, in order
   Hash128 hash;                // as RecordHasher computes it; stored in the bytes
   uint64_t content_bytes = 0;  // as content_bytes() computes it; stored in the bytes
-  // It may go some day by itself: no version is a value that stays. True for a record without versions. Not
-  // known of a head from memory alone (VersionCache), where it is false.
+  // It may go some day by itself: no version is a value that stays. True for a record without versions. It
+  // follows from the rest of the record, and takes no part in comparisons: a head may be made without it.
   bool transient = false;
 
   bool absent() const { return dots.empty() && context.vector.empty(); }

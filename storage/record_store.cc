@@ -83,18 +83,22 @@ bool RecordStore::floor_covers(Partition partition, const Dot& dot) const {
 }
 
 // Nobody else can know more of this life than it does itself.
+VersionVector RecordStore::unknown_of(const Floor& floor) const {
+  VersionVector unknown = floor.vector;
+  unknown.erase_if([this](const VersionVector::Entry& entry) {
+    return entry.actor == actor_ || past_boots_.covers({entry.actor, entry.counter});
+  });
+  return unknown;
+}
+
 void RecordStore::raise_floor(Partition partition, const Floor& floor, const CausalContext& erased) {
   highest_time_ = std::max({highest_time_, floor.highest_time, erased.highest_time});
-  VersionVector others = floor.vector;
-  others.erase_if([this](const VersionVector::Entry& entry) { return entry.actor == actor_; });
-  floors_.raise(partition, others, erased);
+  floors_.raise(partition, unknown_of(floor), erased);
 }
 
 void RecordStore::raise_floors(const std::vector<Partition>& partitions, const Floor& floor) {
   highest_time_ = std::max(highest_time_, floor.highest_time);
-  VersionVector others = floor.vector;
-  others.erase_if([this](const VersionVector::Entry& entry) { return entry.actor == actor_; });
-  floors_.raise(partitions, others);
+  floors_.raise(partitions, unknown_of(floor));
 }
 
 void RecordStore::close_lives(const std::vector<Actor>& ended) { floors_.close(ended); }
@@ -141,18 +145,20 @@ void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHe
 
 void RecordStore::erase(const Place& place, const RecordHead& before, const CausalContext& context) {
   CausalContext remembered = context;
+  restore(remembered);
   for (const Dot& dot : before.dots) remembered.vector.raise(dot.actor, dot.counter);
-  remembered.stripped = false;
   floors_.add_erased(place.partition, remembered);
   highest_time_ = std::max(highest_time_, remembered.highest_time);
   open_batch_->erase(Family::kData, place.storage_key);
-  forget_transient(place.storage_key);
+  open_batch_->erase(Family::kDigests, transient_key(place.storage_key));
   update_leaf(place, before, {});
   pin(place, {});
 }
 
-void RecordStore::forget_transient(std::string_view storage_key) {
-  open_batch_->erase(Family::kDigests, transient_key(storage_key));
+void RecordStore::forget_transient(const Place& place) {
+  const Result<std::optional<RecordHead>> head = newest_head(place);
+  if (!head.ok() || !*head || ((*head)->transient && !(*head)->absent())) return;
+  open_batch_->erase(Family::kDigests, transient_key(place.storage_key));
 }
 
 void RecordStore::pin(const Place& place, RecordHead head) {

@@ -108,10 +108,11 @@ class RecordStore {
   // A record without versions, only a context, is one like others; it has no hash and counts in no leaf.
   void stage(const MetaRecord& record);
   // The record goes: nothing of it is live and its whole context lies under the floor, or there is nothing
-  // left of it. `context` is what is remembered of it in erased().
+  // left of it. `context` is what is remembered of it in erased(), with the dots of `before`.
   void erase(const Place& place, const RecordHead& before, const CausalContext& context);
-  // The key is no transient one, or is absent: the index needn't name it any more.
-  void forget_transient(std::string_view storage_key);
+  // The index of transient records needn't name the key, unless it has become one since: then nothing
+  // happens, nor where only the disk knows.
+  void forget_transient(const Place& place);
   // For what shares the batches: hints.
   void stage(Family family, std::string_view key, std::string_view value);
   void stage_erasure(Family family, std::string_view key);
@@ -144,6 +145,7 @@ class RecordStore {
     BatchNumber earlier_batch = 0;  // of the one before, if that was under way when it was staged again
   };
 
+  VersionVector unknown_of(const Floor& floor) const;
   void strip_for_disk(EncodedRecord& record) const;
   void pin(const Place& place, RecordHead head);
   void update_leaf(const Place& place, const RecordHead& before, const RecordHead& after);

@@ -141,6 +141,7 @@ Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Pa
   for (; index->valid(); index->next()) {
     if (Status status = batches.erase(index->key()); !status.ok()) return status;
   }
+  if (!index->status().ok()) return index->status();
   const std::unique_ptr<Cursor> cursor = engine.seek(Family::kData, "", "");
   for (; cursor->valid(); cursor->next()) {
     const std::optional<StorageKeyParts> parts = parse_storage_key(cursor->key());
@@ -159,7 +160,11 @@ Status rebuild_derived(Engine& engine, uint32_t partitions, const std::vector<Pa
   if (Status status = batches.finish(); !status.ok()) return status;
 
   Result<FloorTable> floors = FloorTable::recover(engine, partitions);
-  if (!floors.ok()) floors = FloorTable(partitions);  // then all partitions are among the lost ones
+  if (floors.status().code() == StatusCode::kCorruption) {
+    if (Status status = FloorTable::forget_all(engine); !status.ok()) return status;
+    floors = FloorTable(partitions);
+  }
+  if (!floors.ok()) return floors.status();
   for (const Partition partition : lost) floors->reset(partition);
   const std::unique_ptr<Batch> batch = engine.new_batch();
   floors->put_changes(*batch);

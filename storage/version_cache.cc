@@ -63,6 +63,7 @@ std::optional<VersionCache::Entry> VersionCache::packed(const RecordHead& head) 
   entry.hash = head.hash;
   entry.highest_time = head.context.highest_time;
   entry.stripped = head.context.stripped;
+  entry.transient = head.transient;
   return entry;
 }
 
@@ -79,6 +80,7 @@ std::optional<RecordHead> VersionCache::find(const KeyIdentity& key) {
   head.dots.push_back({actors_[entry->actors[entry->dot_actor]], entry->counters[entry->dot_actor]});
   head.hash = entry->hash;
   head.content_bytes = entry->content_bytes;
+  head.transient = entry->transient;
   return head;
 }
 

@@ -39,9 +39,10 @@ class VersionCache {
     Hash128 hash;
     HybridTime highest_time = 0;
     uint8_t actor_count = 0;
-    uint8_t dot_actor = 0;  // the version's dot is this actor's entry of the context
-    bool stripped = false;  // as the context's
-    bool used = false;      // since the hand passed: a second chance
+    uint8_t dot_actor = 0;   // the version's dot is this actor's entry of the context
+    bool stripped = false;   // as the context's
+    bool transient = false;  // as the head's
+    bool used = false;       // since the hand passed: a second chance
   };
   struct Set {
     std::array<Entry, kWays> ways;

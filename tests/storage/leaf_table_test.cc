@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
+
 namespace ringkv {
 namespace {
 
@@ -48,6 +50,41 @@ TEST(LeafTable, AddsUpPartitionsAndAll) {
   EXPECT_EQ(leaves.partition_total(7), leaf(5, 4, 40));
   EXPECT_EQ(leaves.keys(), 7U);
   EXPECT_EQ(leaves.bytes(), 70U);
+}
+
+TEST(LeafTable, KeepsTheHashOfEachPartitionAsItsLeavesChange) {
+  LeafTable leaves(8);
+  EXPECT_EQ(leaves.partition_hash(3), Hash128());
+  SeededRandom random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto partition = static_cast<Partition>(random.below(8));
+    if (random.one_in(50)) {
+      LeafPage page;
+      page[random.below(256)] = leaf(random.next(), 1, 1);
+      leaves.set_page(partition, page);
+    } else {
+      const Leaf changed = random.one_in(4) ? Leaf() : leaf(random.next(), 1, 1);
+      leaves.set(partition * 256 + static_cast<LeafId>(random.below(256)), changed);
+    }
+    ASSERT_EQ(leaves.partition_hash(partition), leaves.partition_total(partition).hash);
+  }
+}
+
+TEST(LeafTable, TheHashOfManyPartitionsIsThatOfAllTheirLeaves) {
+  LeafTable leaves(8), other(8);
+  leaves.set(1 * 256, leaf(0b0110, 1, 10));
+  leaves.set(5 * 256 + 9, leaf(0b0011, 2, 20));
+  leaves.set(7 * 256, leaf(0b1000, 2, 20));
+  const std::vector<Partition> shared{1, 5}, reversed{5, 1}, more{1, 5, 6};
+  EXPECT_EQ(leaves.hash_of(shared), (Hash128{.low = 0b0101, .high = 0b0101}));
+  EXPECT_EQ(leaves.hash_of(reversed), leaves.hash_of(shared));
+  EXPECT_EQ(leaves.hash_of(more), leaves.hash_of(shared));
+  EXPECT_EQ(leaves.hash_of({}), Hash128());
+
+  other.set(1 * 256, leaf(0b0110, 1, 10));
+  EXPECT_NE(other.hash_of(shared), leaves.hash_of(shared));
+  other.set(5 * 256 + 9, leaf(0b0011, 2, 20));
+  EXPECT_EQ(other.hash_of(shared), leaves.hash_of(shared));  // whatever lies elsewhere
 }
 
 }  // namespace

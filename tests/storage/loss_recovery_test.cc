@@ -269,7 +269,7 @@ TEST(LossRecovery, LeavesAndTheIndexAreMadeAnewWhereDigestsWereLost) {
   };
   const auto indexed = [&] {
     std::vector<std::string> keys;
-    const auto slice = transient_slice(*losing.engine, {.ring_partitions = kTestPartitions});
+    const auto slice = transient_slice(*losing.engine, {});
     for (const auto& entry : slice->entries) {
       keys.push_back(entry.storage_key);
     }

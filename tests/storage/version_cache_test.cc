@@ -35,6 +35,28 @@ TEST(VersionCache, ANewerHeadTakesThePlaceOfTheOlder) {
   EXPECT_EQ(cache.find(key(1)), plain_head(4));
 }
 
+TEST(VersionCache, KnowsWhatMayGoSomeDay) {
+  VersionCache cache(1 << 20);
+  RecordHead head = plain_head(3);
+  cache.insert(key(1), head);
+  EXPECT_FALSE(cache.find(key(1))->transient);
+  head.transient = true;
+  cache.insert(key(1), head);
+  EXPECT_TRUE(cache.find(key(1))->transient);
+}
+
+// A record that is erased, or keeps its context alone, must not be found with the versions that it had.
+TEST(VersionCache, AHeadWithoutVersionsTakesTheOlderOneAway) {
+  VersionCache cache(1 << 20);
+  RecordHead bare;
+  bare.context = plain_head(4).context;
+  for (const RecordHead& head : {RecordHead(), bare}) {
+    cache.insert(key(1), plain_head(3));
+    cache.insert(key(1), head);
+    EXPECT_EQ(cache.find(key(1)), std::nullopt);
+  }
+}
+
 TEST(VersionCache, AStrippedContextStaysMarked) {
   VersionCache cache(1 << 20);
   RecordHead head = plain_head(3);

@@ -24,6 +24,7 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kPutBack,
     sighting::kDamageSetAside,
     sighting::kGone,
+    sighting::kLossAccepted,
     sighting::kSloppy,
     sighting::kTimeWrong,
 };

@@ -225,6 +225,11 @@ Statistics SimulatedNode::figures() const {
   return figures;
 }
 
+void SimulatedNode::accept_loss() {
+  world_.trace.add(world_.events.now(), name(), "accepts its loss");
+  process_->node.call({ClientRepair{.accept_loss = true}, kTick}, [](const ClientReply&) {});
+}
+
 void SimulatedNode::count_figures() { settings_.on_figures(figures()); }
 
 void SimulatedNode::fail_disk(DiskCall call, uint64_t nth, DiskError error) {

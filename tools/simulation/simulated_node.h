@@ -105,6 +105,9 @@ class SimulatedNode {
   bool can_reach(NodeId other) const { return process_->node.member()->view().is_reachable(other); }
   // As others see this machine now; nothing: it doesn't serve.
   std::optional<ClusterWatch::Sight> sight() const;
+  // As its operator does where the others that held what it has lost are gone.
+  void accept_loss();
+
   // What the present life has counted; nothing where it doesn't serve.
   Statistics figures() const;
   // Adds them up, as the life's end would.

@@ -65,7 +65,7 @@ class Simulation {
     for (const auto& node : nodes_) setting.nodes.push_back(node.get());
     setting.clients = workload_->client_names();
     setting.requests_under_way = [this] { return workload_->under_way() > 0; };
-    setting.on_other_disk = [this](const SimulatedNode& node) { watch_.forget(node.name()); };
+    setting.on_other_disk = [this](const SimulatedNode& node) { watch_.forget(node.name(), node.node()); };
     nemesis_ = std::make_unique<Nemesis>(world_, network_, std::move(setting), history_);
   }
 
@@ -225,9 +225,20 @@ class Simulation {
     while (lacking && events_.now() < give_up_at && !violation_) {
       pass(kLookAtPeace);
       lacking = what_is_lacking();
+      if (events_.now() >= give_up_at - kPeaceMax / 2) accept_losses();
     }
     if (!violation_) violation_ = std::move(lacking);
     history_.heal();
+  }
+
+  // Who has lost something that only a member had which is gone for good waits for its operator's word.
+  void accept_losses() {
+    if (facts().gone.empty()) return;
+    for (const auto& node : nodes_) {
+      if (!node->serving() || node->life()->wholeness().incomplete() == 0) continue;
+      node->accept_loss();
+      sightings_.saw(sighting::kLossAccepted);
+    }
   }
 
   std::optional<Violation> what_is_lacking() const {
