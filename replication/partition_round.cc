@@ -43,12 +43,10 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
   }
   floor_ = std::move(leaves.floor);
   erased_ = std::move(leaves.erased);
-  std::map<uint32_t, Leaf> theirs;
+  LeafPage theirs{};
   for (const RoundLeaves::LeafDigest& digest : leaves.leaves) theirs[digest.leaf] = digest.value;
   for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
-    const auto at = theirs.find(leaf);
-    const Leaf their = at == theirs.end() ? Leaf() : at->second;
-    if (their.hash != own_leaf(leaf).hash) to_pull_[leaf] = their;
+    if (theirs[leaf].hash != own_leaf(leaf).hash) to_pull_[leaf] = theirs[leaf];
   }
   if (to_pull_.empty()) {
     finish();

@@ -28,12 +28,12 @@ void expect_lively(const RoundExploration::Counts& counts, uint64_t histories) {
 
 // Invariants I1 to I4, L3 and L4 under everything at once.
 TEST(RoundExploration, LosesNothingAndRevivesNothing) {
-  constexpr uint64_t kHistories = 2000;
+  constexpr uint64_t kHistories = 1500;
   expect_lively(explore({}, kHistories), kHistories);
 }
 
 TEST(RoundExploration, LeavesNoTombstoneOnceEndedLivesAreClosed) {
-  constexpr uint64_t kHistories = 1000;
+  constexpr uint64_t kHistories = 700;
   const RoundExploration::Counts counts = explore({.closes_lives = true}, kHistories);
   expect_lively(counts, kHistories);
   EXPECT_EQ(counts.tombstones_left, 0U);

@@ -40,7 +40,7 @@ class RoundFixture {
     NodeId id;
     std::unique_ptr<MemoryDisk> disk;
     uint64_t lives = 0;
-    std::unique_ptr<MemoryEngine> engine;
+    std::unique_ptr<Engine> engine;
     std::unique_ptr<RecordStore> store;
     std::unique_ptr<HintStore> hints;
     std::unique_ptr<Wholeness> wholeness;
@@ -53,16 +53,29 @@ class RoundFixture {
     bool up() const { return store != nullptr; }
   };
 
-  explicit RoundFixture(size_t count, Duration round_interval = std::chrono::seconds(10),
-                        uint32_t replicas = 0)
-      : ring(description(count, replicas)), round_interval_(round_interval) {
-    for (size_t i = 0; i < count; ++i) {
+  struct Settings {
+    size_t nodes = 3;
+    Duration round_interval = std::chrono::seconds(10);
+    uint32_t replicas = 0;  // 0: as many as nodes
+    uint32_t partitions = kTestPartitions;
+    // Of a node by its number; by default it stands on the node's MemoryDisk.
+    std::function<std::unique_ptr<Engine>(uint64_t)> open_engine = nullptr;
+  };
+
+  explicit RoundFixture(Settings settings)
+      : ring(description(settings.nodes, settings.replicas, settings.partitions)),
+        settings_(std::move(settings)) {
+    for (size_t i = 0; i < settings_.nodes; ++i) {
       nodes.push_back(std::make_unique<Node>(NodeId{i + 1}));
       start(i + 1);
     }
   }
+  explicit RoundFixture(size_t count, Duration round_interval = std::chrono::seconds(10),
+                        uint32_t replicas = 0)
+      : RoundFixture(Settings{.nodes = count, .round_interval = round_interval, .replicas = replicas}) {}
 
-  static RingDescription description(size_t count, uint32_t replicas = 0) {
+  static RingDescription description(size_t count, uint32_t replicas = 0,
+                                     uint32_t partitions = kTestPartitions) {
     RingDescription ring;
     ring.replicas = replicas == 0 ? static_cast<uint32_t>(count) : replicas;
     for (size_t i = 0; i < count; ++i) {
@@ -70,7 +83,7 @@ class RoundFixture {
       ring.members.push_back(
           {.node = NodeId{i + 1}, .disk = DiskId{i + 1}, .name = "n" + number, .rack = "r" + number});
     }
-    for (uint32_t partition = 0; partition < kTestPartitions; ++partition) {
+    for (uint32_t partition = 0; partition < partitions; ++partition) {
       ring.owners.push_back(static_cast<uint16_t>(partition % count));
     }
     ring.buckets = {BucketDescription(), {.name = "lww", .conflict = BucketConflict::kLastWriterWins}};
@@ -79,27 +92,30 @@ class RoundFixture {
   }
 
   Node& node(uint64_t number) { return *nodes.at(number - 1); }
-  static Place place(const std::string& key) { return place_of({.partitions = kTestPartitions}, "", key); }
+  static Place place(const std::string& key, uint32_t partitions = kTestPartitions) {
+    return place_of({.partitions = partitions}, "", key);
+  }
 
   // ---- Lives
 
   void start(uint64_t number) {
     Node& node = this->node(number);
-    node.engine = std::make_unique<MemoryEngine>(*node.disk);
+    node.engine =
+        settings_.open_engine ? settings_.open_engine(number) : std::make_unique<MemoryEngine>(*node.disk);
     const Actor actor{node.id, Boot{node.id.value * 100'000 + ++node.lives}};
-    Result<RecoveredStore> recovered = recover_store(*node.engine, kTestPartitions, actor);
+    Result<RecoveredStore> recovered = recover_store(*node.engine, settings_.partitions, actor);
     node.store = std::make_unique<RecordStore>(
         *node.engine, std::move(*recovered),
         RecordStore::Settings{.secret = ring.description().secret, .cache_bytes = 1 << 16});
     node.hints = std::make_unique<HintStore>(*node.engine, *node.store, *recover_hints(*node.engine));
-    node.wholeness = std::make_unique<Wholeness>(kTestPartitions);
+    node.wholeness = std::make_unique<Wholeness>(settings_.partitions);
     ASSERT_TRUE(node.wholeness->load(*read_meta(*node.engine, kIncompleteKey)).ok());
     node.replica = std::make_unique<Replica>(
-        Replica::Settings{.self = node.id, .placement = {.partitions = kTestPartitions}}, ring, *node.store,
-        *node.hints, *node.wholeness);
-    node.convergence = std::make_unique<Convergence>(
-        ConvergenceSettings{.self = node.id, .boot = actor.boot, .round_interval = round_interval_}, ring,
+        Replica::Settings{.self = node.id, .placement = {.partitions = settings_.partitions}}, ring,
         *node.store, *node.hints, *node.wholeness);
+    node.convergence = std::make_unique<Convergence>(
+        ConvergenceSettings{.self = node.id, .boot = actor.boot, .round_interval = settings_.round_interval},
+        ring, *node.store, *node.hints, *node.wholeness);
     for (const auto& other : nodes) {
       if (other->id == node.id || !other->up()) continue;
       act(*other, [&](auto& outbox) { other->convergence->on_boot(node.id, moment(), outbox); });
@@ -225,7 +241,7 @@ class RoundFixture {
     Node& at = node(number);
     act(at, [&](auto& outbox) {
       at.replica->on(StampPut{.request = 1,
-                              .place = place(key),
+                              .place = place(key, settings_.partitions),
                               .key = key,
                               .kind = tombstone ? VersionKind::kTombstone : VersionKind::kValue,
                               .value = value,
@@ -262,7 +278,7 @@ class RoundFixture {
     run();
     Record record = stored(from, key);
     node(from).store->restore(record.context);
-    const Place where = place(key);
+    const Place where = place(key, settings_.partitions);
     Node& at = node(to);
     act(at, [&](auto& outbox) {
       at.replica->on(at.id,
@@ -294,7 +310,8 @@ class RoundFixture {
 
   Record stored(uint64_t number, const std::string& key) {
     std::string bytes;
-    const Result<Lookup> found = node(number).engine->get(Family::kData, place(key).storage_key, bytes);
+    const Result<Lookup> found =
+        node(number).engine->get(Family::kData, place(key, settings_.partitions).storage_key, bytes);
     if (!found.ok() || *found == Lookup::kAbsent) return {};
     return *decode_record(bytes);
   }
@@ -398,7 +415,7 @@ class RoundFixture {
     }
   }
 
-  const Duration round_interval_;
+  const Settings settings_;
 
  public:
   size_t slice_bytes_max = 0;  // of a walk; 0: as asked

@@ -18,7 +18,8 @@ class SightOfNodes {
   using Dots = std::set<Dot>;
   using Sight = std::map<std::string, Dots>;  // by key: what was merged, or superseded what was merged
 
-  explicit SightOfNodes(Partition partition) : partition_(partition) {}
+  // Of the keys that there are.
+  explicit SightOfNodes(std::set<Partition> partitions) : partitions_(std::move(partitions)) {}
 
   Dots& of(uint64_t node, const std::string& key) { return sight_[node][key]; }
   void add(uint64_t node, const std::string& key, const Dots& dots) {
@@ -45,9 +46,10 @@ class SightOfNodes {
     const auto theirs = std::static_pointer_cast<const Sight>(letter.note);
     const uint64_t node = at.id.value;
     if (const auto* digests = std::get_if<RoundDigests>(&letter.message)) {
-      waits_[node].push_back({digests->lives, theirs});
+      waits_[node].push_back({digests->lives, theirs, partitions_});
     } else if (const auto* leaves = std::get_if<RoundLeaves>(&letter.message)) {
-      waits_[node].push_back({leaves->floor, theirs});
+      if (partitions_.contains(leaves->partition))
+        waits_[node].push_back({leaves->floor, theirs, {leaves->partition}});
     } else if (std::holds_alternative<RoundSlice>(letter.message)) {
       last_slice_[node] = theirs;
     } else if (const auto* put = std::get_if<ReplicaPut>(&letter.message)) {
@@ -57,28 +59,42 @@ class SightOfNodes {
     }
   }
 
-  // What others said counts once the node's own floor says as much. How many that were.
+  // What others said of keys counts once the node's own floor of their partition says as much. How often that
+  // was.
   size_t look_at_floor(const RoundFixture::Node& node) {
-    const VersionVector& floor = node.store->floors().floor(partition_);
-    return std::erase_if(waits_[node.id.value], [&](const Waits& waits) {
-      VersionVector said = waits.floor.vector;
-      said.erase_if([&](const auto& entry) { return entry.actor.node == node.id; });
-      if (!floor.covers(said)) return false;
-      if (said.empty()) return true;
-      for (const auto& [key, dots] : *waits.sight) add(node.id.value, key, dots);
-      return true;
-    });
+    size_t raised = 0;
+    for (const Partition partition : partitions_) {
+      const VersionVector& floor = node.store->floors().floor(partition);
+      VersionVector& before = floors_[{node.id.value, partition}];
+      if (floor == before) continue;
+      before = floor;
+      for (Waits& waits : waits_[node.id.value]) {
+        VersionVector said = waits.floor.vector;
+        said.erase_if([&](const auto& entry) { return entry.actor.node == node.id; });
+        if (said.empty() || !floor.covers(said) || waits.partitions.erase(partition) == 0) continue;
+        ++raised;
+        for (const auto& [key, dots] : *waits.sight) {
+          if (RoundFixture::place(key).partition == partition) add(node.id.value, key, dots);
+        }
+      }
+    }
+    if (raised > 0) {
+      std::erase_if(waits_[node.id.value], [](const Waits& waits) { return waits.partitions.empty(); });
+    }
+    return raised;
   }
 
  private:
   struct Waits {
     Floor floor;
     std::shared_ptr<const Sight> sight;
+    std::set<Partition> partitions;  // where it waits still
   };
 
-  const Partition partition_;
+  const std::set<Partition> partitions_;
   std::map<uint64_t, Sight> sight_;
   std::map<uint64_t, std::vector<Waits>> waits_;
+  std::map<std::pair<uint64_t, Partition>, VersionVector> floors_;  // as last looked at
   std::map<uint64_t, std::shared_ptr<const Sight>> last_slice_;
   std::map<std::string, Sight> saved_;
   uint64_t last_saved_ = 0;
