@@ -19,8 +19,10 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
       store_(*engine_, std::move(opened.recovered),
              {.secret = ring_->description().secret, .cache_bytes = settings.cache_bytes}),
       hints_(*engine_, store_, std::move(opened.hints)),
-      replica_({.self = self, .placement = {ring_->partitions(), settings.token}}, *ring_, store_, hints_,
-               wholeness_),
+      replica_({.self = self,
+                .placement = {ring_->partitions(), settings.token},
+                .damage = std::move(opened.damage)},
+               *ring_, store_, hints_, wholeness_),
       coordinator_({.self = self,
                     .boot = store_.actor().boot,
                     .durability = settings.durability,
@@ -332,6 +334,7 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
 
 void Life::lose_all() {
   wholeness_.lose_all();
+  wholeness_.forget_foreign(*ring_, self_);
   MessageOutbox outbox;
   if (std::optional<MetaRecord> record = wholeness_.take_record()) outbox.record(std::move(*record));
   perform(outbox);

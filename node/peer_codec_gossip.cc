@@ -103,6 +103,7 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_hints(state.hints);
   body.set_hint_bytes(state.hint_bytes);
   body.set_lag_ms(state.lag_ms);
+  body.set_incomplete_partitions(state.incomplete_partitions);
   body.set_boots_met(state.boots_met);
   body.set_boots_without_hints(state.boots_without_hints);
 }
@@ -122,6 +123,7 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.hints = body.hints();
   state.hint_bytes = body.hint_bytes();
   state.lag_ms = body.lag_ms();
+  state.incomplete_partitions = body.incomplete_partitions();
   state.boots_met = body.boots_met();
   state.boots_without_hints = body.boots_without_hints();
   return state;

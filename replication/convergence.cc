@@ -13,10 +13,13 @@ Convergence::Convergence(const ConvergenceSettings& settings, const Ring& ring, 
       rounds_(environment_),
       sweeper_(environment_),
       closing_(environment_),
-      scrubber_(environment_) {}
+      scrubber_(environment_) {
+  wholeness.forget_foreign(ring, settings.self);
+}
 
 void Convergence::set_ring(const Ring& ring, Moment moment, MessageOutbox& outbox) {
   environment_.view.set_ring(ring);
+  environment_.wholeness.forget_foreign(ring, environment_.view.self());
   rounds_.set_ring(moment, outbox);
 }
 
@@ -39,6 +42,7 @@ void Convergence::on_link_restored(NodeId node, Moment moment, MessageOutbox& ou
 void Convergence::on_boot(NodeId node, Moment moment, MessageOutbox& outbox) {
   environment_.wholeness.forget_rounds_from(node);
   rounds_.on_boot(node, moment, outbox);
+  closing_.on_boot(moment);
   delivery_.restart(node, moment, outbox);
 }
 

@@ -38,6 +38,7 @@ class Replica {
     size_t held_bytes_max = size_t{64}
                             << 20;  // of changes that wait, and of what the store holds; more: OVERLOADED
     size_t reads_max = 20'000;      // that wait for the disk at once; more: OVERLOADED
+    std::string damage;             // why it isn't whole, where files were damaged: named where it refuses
   };
 
   // All are borrowed and outlive the replica; the ring until the next set_ring.
@@ -145,6 +146,7 @@ class Replica {
 
   void answer_or_read(Get waiting, MessageOutbox& outbox);
   bool answered_from_memory(const Get& get, MessageOutbox& outbox);
+  Status not_whole() const;
   void answer(const Get& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
   void answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox);
 

@@ -13,8 +13,6 @@ namespace {
 
 constexpr size_t kScanRecordsMax = 10'000;
 
-Status not_whole() { return unavailable("isn't whole yet: it is still fetching what it may have missed"); }
-
 // Its context, and the hash that stands for its versions.
 ReplicaGetReply digest_reply(RecordHead head) {
   ReplicaGetReply reply;
@@ -38,6 +36,14 @@ Result<ReplicaGetReply> reply_from(std::string_view bytes, bool digest) {
 }
 
 }  // namespace
+
+Status Replica::not_whole() const {
+  if (settings_.damage.empty())
+    return unavailable("isn't whole yet: it is still fetching what it may have missed");
+  return unavailable(cat("isn't whole yet: it has lost ", settings_.damage,
+                         " and is fetching what that held from the other owners; without any, `kvctl repair "
+                         "--accept-loss` takes what is left for the whole"));
+}
 
 void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
   if (from != settings_.self) get.place = place_of(settings_.placement, get.bucket, get.key);

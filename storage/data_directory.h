@@ -5,6 +5,7 @@
 //     FORMAT    the version of everything below; a newer one is refused with both numbers
 //     IDENTITY  node id, disk id, name, cluster id: made once
 //     db/       RocksDB
+//     damaged/  table files of db/ that couldn't be read, set aside
 //     log/      for --log-file
 //
 #pragma once

@@ -19,8 +19,9 @@ class NodeFixture {
 
   void start() {
     node = std::make_unique<Node>(Environment{clock, transport, executor, random, log,
-                                              [this]() -> Result<OpenedEngine> {
-                                                return OpenedEngine{std::make_unique<MemoryEngine>(disk), ""};
+                                              [this](OpenMode mode) {
+                                                ++openings;
+                                                return open_memory(disk, mode);
                                               }},
                                   Node::Settings{.identity = {NodeId{1}, DiskId{2}, ClusterId{3}, "n1"},
                                                  .founding = {.bootstrap = true,
@@ -102,6 +103,7 @@ class NodeFixture {
   SeededRandom random{1};
   NoLog log;
   uint64_t operations = 0;
+  uint64_t openings = 0;  // of the engine
   Status started = unavailable("not yet");
   std::unique_ptr<Node> node;
 

@@ -138,7 +138,7 @@ TEST(PeerCodec, GossipComesBackFieldByField) {
 TEST(PeerCodec, ScannedRecordsComeBackInOrderWithTheirKeys) {
   const auto record = [](std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); };
   const ReplicaScanReply got = sent_through(
-      ReplicaScanReply{7, {1}, {}, {{"a", record("1")}, {"bb", record("")}, {"", record("3")}}, "c", true});
+      ReplicaScanReply{7, {1}, {}, {{"a", record("1")}, {"bb", record("")}, {"", record("3")}}, {}, "c", true});
   ASSERT_EQ(got.entries.size(), 3U);
   EXPECT_EQ(got.entries[0].storage_key, "a");
   EXPECT_EQ(*got.entries[0].record, "1");
@@ -159,7 +159,7 @@ TEST(PeerCodec, AForwardedRequestCarriesItsDeadlineInsteadOfItsTimeout) {
 
 TEST(PeerCodec, DeadlinesTravelAsWhatIsLeftOfThem) {
   const auto deadline_of = [](Time deadline) {
-    return sent_through(ReplicaGet{1, {}, "", "k", false, false, deadline}).deadline;
+    return sent_through(ReplicaGet{1, {}, "", "k", false, false, false, deadline}).deadline;
   };
   EXPECT_EQ(deadline_of(kNow + std::chrono::microseconds(1)), kNow + std::chrono::microseconds(1));
   EXPECT_EQ(deadline_of(kNow - std::chrono::hours(1)), kNow);
@@ -197,7 +197,7 @@ TEST(PeerCodec, ARecordLargerThanAFrameTravelsInParts) {
   for (const PeerMessage& message :
        {PeerMessage(ReplicaPut{5, {}, "b", "k", bytes_of_record, {}, {}, true, kNow}),
         PeerMessage(ReplicaGetReply{5, {1}, {}, false, record, {}}),
-        PeerMessage(ReplicaScanReply{5, {1}, {}, {{"a", bytes_of_record}, {"b", small}}, "", false})}) {
+        PeerMessage(ReplicaScanReply{5, {1}, {}, {{"a", bytes_of_record}, {"b", small}}, {}, "", false})}) {
     size_t frames = 0;
     const std::string bytes = encoded(message);
     const Result<ReceivedPeerMessage> received = decoded(bytes, &frames);

@@ -88,7 +88,7 @@ class PeerDoorTranscript : public testing::Test {
     return bytes;
   }
   std::string get(RequestNumber request) {
-    return message(ReplicaGet{request, {}, "b", "k", false, false, clock.now() + seconds(1)});
+    return message(ReplicaGet{request, {}, "b", "k", false, false, false, clock.now() + seconds(1)});
   }
   ConnectionId greeted(NodeId node = kA, Boot boot = kFirstBoot,
                        PeerChannel channel = PeerChannel::kRequests) {

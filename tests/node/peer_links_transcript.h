@@ -58,7 +58,7 @@ class PeerLinksTranscript : public testing::Test {
   }
 
   void send(RequestNumber request, NodeId to = kPeer) {
-    links.send(to, ReplicaGet{request, {}, "b", "k", false, false, clock.now() + seconds(1)}, 3, 17);
+    links.send(to, ReplicaGet{request, {}, "b", "k", false, false, false, clock.now() + seconds(1)}, 3, 17);
   }
   void send_large(size_t bytes, NodeId to = kPeer) {
     const auto record = std::make_shared<const std::string>(bytes, 'r');

@@ -37,7 +37,9 @@ inline JoinRequest sample_join() {
 }
 
 inline std::vector<PeerState> sample_states() {
-  return {{{0xA1}, {0xB1}, 7, ~0ULL, "127.0.0.1:7401", "", 17, 1'700'000'000'000'000, 5, 6}, {}};
+  return {
+      {{0xA1}, {0xB1}, 7, ~0ULL, "127.0.0.1:7401", "", 17, 1'700'000'000'000'000, 5, 6, 7, 8, 9, 10, 11, 12},
+      {}};
 }
 
 inline Record sample_record() {
@@ -55,6 +57,17 @@ inline Record sample_record() {
                       Source::kHint},
                      {{b, 1}, VersionKind::kTombstone, 1, 0, "", {}, Source::kPut}};
   return record;
+}
+
+inline ReplicaGetReply reply_with_floor() {
+  ReplicaGetReply reply{6, {0xA1}, {}, false, sample_record(), {1, 2}};
+  reply.with_floor = true;
+  reply.floor = sample_record().context.vector;
+  reply.closed = {{{1}, {2}}, {{1}, {3}}};
+  reply.hints = {{{0xA2}, sample_record()}};
+  reply.blocked_by = {{{{1}, {2}}, 7}};
+  reply.whole = false;
+  return reply;
 }
 
 inline std::vector<PeerMessage> sample_peer_messages(Time now) {
@@ -86,13 +99,28 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
           5, {}, "bucket", binary, record, Conflict::kLastWriterWins, Source::kTransfer, false, deadline},
       ReplicaPut{
           0, {}, "", std::string(kKeyBytesMax, 'k'), empty, Conflict::kSiblings, Source::kPut, true, now},
-      ReplicaPutAck{5, {0xA1}, {}},
-      ReplicaPutAck{~0ULL, {0xA1}, overloaded("key '\xFF': later")},
-      ReplicaGet{6, {}, "bucket", binary, true, true, deadline},
+      ReplicaPutAck{5, {0xA1}, {}, {}},
+      ReplicaPutAck{9, {0xA1}, {}, {0xA2}},
+      ReplicaPutAck{~0ULL, {0xA1}, overloaded("key '\xFF': later"), {}},
+      ReplicaGet{6, {}, "bucket", binary, true, true, false, deadline},
+      ReplicaGet{6, {}, "bucket", binary, false, false, true, deadline},
       ReplicaGetReply{6, {0xA1}, {}, false, sample_record(), {1, ~0ULL}},
       ReplicaGetReply{6, {0xA1}, corruption("damaged"), true, {}, {}},
       ReplicaScan{7, "bucket", "prefix", binary, {0, 4095, 65535}, 100, true, deadline},
-      ReplicaScanReply{7, {0xA1}, {}, {{binary, record}, {"b", empty}, {"", record}}, binary, true}};
+      ReplicaScanReply{
+          7, {0xA1}, {}, {{binary, record}, {"b", empty}, {"", record}}, {{17, sample_record().context}}, binary, true},
+      reply_with_floor(),
+      HintPut{9, {0xA2}, {}, "bucket", binary, record, Conflict::kLastWriterWins, false, deadline},
+      HintCovered{.intended = {0xA2}, .bucket = "bucket", .key = binary, .context = sample_record().context},
+      RoundCompare{1, DigestLevel::kPair, {}},
+      RoundCompare{1, DigestLevel::kPartitions, {0, 17, 65535}},
+      RoundDigests{1, {0xA1}, {}, DigestLevel::kGroups, {0, 63}, {{1, 2}, {3, ~0ULL}}, sample_record().context, 17},
+      RoundDigests{1, {0xA1}, overloaded("later"), DigestLevel::kPair, {}, {}, {}, 17},
+      RoundOpen{2, 17, ~0ULL},
+      RoundLeaves{2, {0xA1}, {}, 17, sample_record().context, {}, {{{1}, {2}}, {{1}, {3}}}, {{0, {{1, 2}, 3, 4}}, {255, {{5, 6}, 0, 0}}}},
+      RoundWalk{3, 17, LeafSet().set(0).set(255), binary, {}, true},
+      RoundWalk{3, 17, {}, "", {binary, "b"}, false},
+      RoundSlice{3, {0xA1}, {}, 17, sample_record().context, {{{1}, {2}}}, {{binary, {1, 2}, {{{{1}, {2}}, 3}}, record}, {"b", {3, 4}, {}, nullptr}}, binary, true}};
   for (const ClientRequest& request : sample_requests()) {
     messages.push_back(ForwardedRequest{8, {request.body, kSampleTimeout}, deadline});
   }

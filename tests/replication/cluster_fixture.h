@@ -330,6 +330,7 @@ class ClusterFixture {
     node.ring = &ring;
     MessageOutbox outbox;
     node.environment->view.set_ring(ring);
+    node.replica->set_ring(ring);
     node.coordinator->set_ring(ring, now, wall_now, outbox);
     carry(node, outbox);
   }
@@ -404,7 +405,7 @@ class ClusterFixture {
     node.delivery = std::make_unique<HintDelivery>(*node.environment);
     node.replica = std::make_unique<Replica>(
         Replica::Settings{.self = node.id, .placement = {.partitions = kTestPartitions}},
-        *node.fixture.store);
+        *node.ring, *node.fixture.store, *node.hints, node.wholeness);
     node.coordinator = std::make_unique<Coordinator>(
         Coordinator::Settings{.self = node.id, .boot = boot, .hints = hint_budget_bytes_ > 0}, *node.ring);
   }

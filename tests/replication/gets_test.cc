@@ -314,9 +314,9 @@ TEST(Gets, AStaleEpochIsNoFailure) {
 TEST(Gets, AReplicaThatIsNotWholeDoesNotCountForReads) {
   ClusterFixture cluster(3);
   const Written written(cluster, {2, 3});
-  cluster.node(2).replica->set_whole(false);
+  cluster.node(2).wholeness.lose_all();
   EXPECT_EQ(cluster.get(1, written.key, 2).values, Values{"v"});
-  cluster.node(3).replica->set_whole(false);
+  cluster.node(3).wholeness.lose_all();
   const uint64_t request = cluster.ask(1, ClientGet{.key = written.key});
   cluster.run();
   EXPECT_EQ(cluster.code(request), StatusCode::kUnavailable);
@@ -326,7 +326,7 @@ TEST(Gets, AReplicaThatIsNotWholeDoesNotCountForReads) {
 TEST(Gets, ALocalGetShowsOneReplicaAloneWholeOrNot) {
   ClusterFixture cluster(3);
   const Written written(cluster, {3});
-  cluster.node(2).replica->set_whole(false);
+  cluster.node(2).wholeness.lose_all();
   for (const auto& [node, found] : {std::pair{"n1", true}, std::pair{"n2", true}, std::pair{"n3", false}}) {
     const uint64_t request = cluster.ask(3, ClientLocalGet{.node = node, .key = written.key});
     cluster.run();

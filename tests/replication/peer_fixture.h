@@ -39,8 +39,10 @@ class PeerFixture {
     replica.reset();
     if (store_is_open) fixture.kill();
     store_is_open = true;
+    hints = std::make_unique<HintStore>(*fixture.engine, *fixture.store, RecoveredHints());
     replica = std::make_unique<Replica>(
-        Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}}, *fixture.store);
+        Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}}, ring, *fixture.store,
+        *hints, wholeness);
     coordinator = std::make_unique<Coordinator>(
         Coordinator::Settings{.self = kSelf, .boot = fixture.store->actor().boot, .requests_max = 100}, ring);
     waiting.clear();
@@ -138,6 +140,8 @@ class PeerFixture {
   }
 
   Ring ring;
+  Wholeness wholeness{kTestPartitions};
+  std::unique_ptr<HintStore> hints;
   StoreFixture fixture;
   bool store_is_open = false;
   std::unique_ptr<Replica> replica;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "replication/replica.h"
+#include "tests/replication/peer_fixture.h"
 #include "tests/storage/sample_records.h"
 #include "tests/storage/store_fixture.h"
 
@@ -28,7 +29,7 @@ class ReplicaMerge : public testing::Test {
     replica_ = std::make_unique<Replica>(
         Replica::Settings{
             .self = kSelf, .placement = {.partitions = kTestPartitions}, .held_bytes_max = kHeldBytesMax},
-        *fixture_.store);
+        ring_, *fixture_.store, hints_, wholeness_);
     waiting_.clear();
     sent_.clear();
     reads_.clear();
@@ -103,6 +104,9 @@ class ReplicaMerge : public testing::Test {
   }
 
   StoreFixture fixture_;
+  Ring ring_{PeerFixture::one_member()};
+  HintStore hints_{*fixture_.engine, *fixture_.store, RecoveredHints()};
+  Wholeness wholeness_{kTestPartitions};
   std::unique_ptr<Replica> replica_;
   RequestNumber request_ = 0;
   std::vector<Message> sent_;
@@ -216,7 +220,7 @@ TEST_F(ReplicaMerge, OfMalformedOrIncompleteBytesIsRefused) {
   stripped.context.stripped = true;
   merge(stripped);
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
-  merge(Record{context({{kB, 1}}), {}});
+  merge(Record());
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
   send({.request = ++request_,
         .key = "",
@@ -335,8 +339,8 @@ TEST_F(ReplicaMerge, ADigestIsOfWhatIsCommitted) {
 
 TEST_F(ReplicaMerge, ReadsThatWaitHaveABound) {
   replica_ = std::make_unique<Replica>(
-      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2},
-      *fixture_.store);
+      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2}, ring_,
+      *fixture_.store, hints_, wholeness_);
   merge(record_of(value({kB, 1}, "v")));
   begin_commit();
   MessageOutbox outbox;

@@ -163,9 +163,9 @@ TEST(Scans, AnotherOwnerIsAskedWhereOneFailsOrIsSilent) {
 TEST(Scans, AReplicaThatIsNotWholeDoesNotCount) {
   ClusterFixture cluster(3);
   fill(cluster, 5);
-  cluster.node(2).replica->set_whole(false);
+  cluster.node(2).wholeness.lose_all();
   EXPECT_TRUE(scan_all(cluster, 1, {}).status.ok());
-  cluster.node(3).replica->set_whole(false);
+  cluster.node(3).wholeness.lose_all();
   EXPECT_EQ(scan_all(cluster, 1, {}).status.code(), StatusCode::kUnavailable);
 }
 

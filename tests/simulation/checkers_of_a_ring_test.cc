@@ -79,10 +79,12 @@ TEST(CheckersOfARing, FindAConfirmedAnswerThatIsLostAgain) {
   EXPECT_EQ(value.verdict(), "I1");
   // A delete shows only in contexts.
   Story context(3);
-  context.put("", {.left = {kA1}, .nodes = {"n1"}}, {.tombstone = true, .w = 1});
-  context.get({}, {kA1});
-  context.get({}, Dots{});
-  EXPECT_EQ(context.verdict(), "I1");
+  context.put("a", by_second({kB1}));
+  context.put("", {.left = {kA1, kB1}, .nodes = {"n1"}},
+              {.context = context_of(Dots{kB1}), .tombstone = true, .w = 1});
+  context.get({}, {kA1, kB1});
+  context.get({"a"}, {kB1});
+  EXPECT_EQ(context.verdict(), "I2");
 }
 
 TEST(CheckersOfARing, DoNotHoldAnUnconfirmedAnswerAgainstLaterOnes) {

@@ -56,8 +56,8 @@ TEST(Checkers, FindsALostDelete) {
   Story story;
   story.put("a", 1);
   story.put("", 2, {.tombstone = true});
-  story.get({}, 1);
-  EXPECT_EQ(story.verdict(), "I1");
+  story.get({"a"}, 1);
+  EXPECT_EQ(story.verdict(), "I2");
 }
 
 TEST(Checkers, FindsReadsThatGoBackInTime) {

@@ -63,6 +63,15 @@ TEST_F(Watch, LetsARestartGoBackOnlyToWhatWasToldToBeOnDisk) {
   EXPECT_EQ(verdict(), "I7");
 }
 
+TEST_F(Watch, LetsANodeGoBackWithAnOlderDisk) {
+  look("n1", 1, 11, second, 3, 2);
+  watch.forget("n1", NodeId{1});
+  look("n1", 1, 12, first, 2, 1);
+  EXPECT_EQ(verdict(), "");
+  look("n1", 1, 13, first, 1, 1);
+  EXPECT_EQ(verdict(), "I10");
+}
+
 TEST_F(Watch, FindsTwoProcessesThatServeAsOneNode) {
   look("n1", 1, 11, first);
   look("copy of n1", 1, 12, first);

@@ -40,5 +40,35 @@ TEST(DiskLosses, EndWithTheNextSyncOfThatNode) {
   EXPECT_TRUE(losses.may_have_lost("n1", {written, written + 1}, cut + 1));
 }
 
+TEST(DiskLosses, WithADiskTakeSyncedWritesTooButForThoseThatACopyHas) {
+  History history;
+  const Step before = sync(history);
+  const Step copied = history.mark();
+  const Step after = sync(history);
+  history.lose_disk("n1", copied);
+  const Step end = history.mark();
+  const DiskLosses losses(history);
+  EXPECT_FALSE(losses.lost_with_disk("n1", {before, before}, end));
+  EXPECT_TRUE(losses.lost_with_disk("n1", {before, copied + 1}, end));
+  EXPECT_TRUE(losses.lost_with_disk("n1", {after, after}, end));
+  EXPECT_FALSE(losses.lost_with_disk("n2", {after, after}, end));
+  EXPECT_FALSE(losses.lost_with_disk("n1", {end, end}, end + 1));
+  EXPECT_EQ(losses.disks_lost({after, after}, true, end), 1U);
+  EXPECT_EQ(losses.disks_lost({before, before}, true, end), 0U);
+}
+
+TEST(DiskLosses, CountANodeOnceThatMayHaveLostAWriteInTwoWays) {
+  History history;
+  const Step written = history.mark();
+  history.cut_power("n1");
+  history.lose_disk("n1");
+  history.lose_disk("n2");
+  const Step end = history.mark();
+  const DiskLosses losses(history);
+  EXPECT_EQ(losses.nodes_that_may_have_lost({written, written}, end), 1U);
+  EXPECT_EQ(losses.disks_lost({written, written}, false, end), 1U);
+  EXPECT_EQ(losses.disks_lost({written, written}, true, end), 2U);
+}
+
 }  // namespace
 }  // namespace ringkv::simulation

@@ -41,7 +41,7 @@ class Peace : public testing::Test {
     answer(ClientStatus(), status);
   }
   std::string verdict() const {
-    const auto violation = check_peace(history, {}, {.copies = 3, .lww_bucket = "lww"});
+    const auto violation = check_peace(history, 0, {.copies = 3, .lww_bucket = "lww"});
     return violation ? violation->invariant : "";
   }
 

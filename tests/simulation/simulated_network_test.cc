@@ -53,7 +53,8 @@ class Network : public testing::Test {
   SeededRandom random{1};
   Faults faults;
   Sightings sightings;
-  World world{events, trace, random, faults, sightings};
+  Calendar calendar;
+  World world{events, trace, random, faults, sightings, calendar};
   SimulatedNetwork network{world};
   Machine client{network, "client"};
   Machine server{network, "server"};

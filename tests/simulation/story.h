@@ -34,6 +34,7 @@ struct PutAs {
   uint32_t w = 0;
   uint32_t client = 0;
   bool read_first = false;
+  std::optional<uint64_t> ttl_ms = {};
 };
 
 // What a receipt tells: who acknowledged it, the record's context, and whether siblings stayed.
@@ -42,6 +43,7 @@ struct Receipt {
   Dots left;
   std::vector<std::string> nodes = {"n1"};
   bool siblings_stay = false;
+  std::vector<std::string> hints_at = {};  // for others
 };
 
 struct GetAs {
@@ -65,6 +67,7 @@ class Story {
     put.durability = as.durability;
     put.w = as.w;
     put.read_first = as.read_first;
+    put.ttl_ms = as.ttl_ms;
     Operation operation;
     operation.client = as.client;
     operation.request = {put, std::chrono::seconds(5)};
@@ -82,6 +85,8 @@ class Story {
       receipt.acks.push_back(
           {node, synced ? Acknowledgement::Kind::kSynced : Acknowledgement::Kind::kBuffered, {}});
     }
+    for (const std::string& node : as.hints_at)
+      receipt.acks.push_back({node, Acknowledgement::Kind::kHint, "n3"});
     receipt.operation_id = to_text(OperationName{kOperation, as.boot});
     reply.body = receipt;
     reply.boot = as.boot;
@@ -148,12 +153,14 @@ class Story {
   std::string verdict() const {
     const RingFacts ring{.copies = copies_,
                          .lww_bucket = "lww",
-                         .names = {{kActor.node, "n1"}, {kOther.node, "n2"}, {NodeId{3}, "n3"}}};
+                         .names = {{kActor.node, "n1"}, {kOther.node, "n2"}, {NodeId{3}, "n3"}},
+                         .closed_lives = closed_lives};
     const auto violation = check_history(history, ring);
     return violation ? violation->invariant : "";
   }
 
   History history;
+  std::set<Actor> closed_lives;
   Time now{std::chrono::seconds(100)};
 
  private:

@@ -147,6 +147,65 @@ TEST(Flags, AFaultIsBetweenTwoMembers) {
   EXPECT_EQ(parse({"fault", "heal"}).exit_code(), -1);
 }
 
+TEST(Flags, AWaitSaysWhatFor) {
+  EXPECT_EQ(parse({"wait", "joined"}).verb<WaitVerb>().what, WaitVerb::For::kJoined);
+  EXPECT_EQ(parse({"wait", "hints-drained"}).verb<WaitVerb>().what, WaitVerb::For::kHintsDrained);
+  const Outcome converged = parse({"wait", "converged", "--timeout", "30s"});
+  ASSERT_EQ(converged.exit_code(), -1) << converged.err;
+  EXPECT_EQ(converged.verb<WaitVerb>().what, WaitVerb::For::kConverged);
+  EXPECT_EQ(converged.target().patience, std::chrono::seconds(30));
+  EXPECT_EQ(converged.target().timeout, kRequestTimeoutDefault);
+}
+
+// Of one member's work; who is asked whether a member is there still gets an answer at once.
+TEST(Flags, WorkTakesAsLongAsItTakes) {
+  const Outcome repair = parse({"repair"});
+  ASSERT_EQ(repair.exit_code(), -1) << repair.err;
+  EXPECT_EQ(repair.verb<RepairVerb>().timeout, std::chrono::minutes(10));
+  EXPECT_EQ(repair.target().timeout, kRequestTimeoutDefault);
+  EXPECT_FALSE(repair.verb<RepairVerb>().partition.has_value());
+  EXPECT_FALSE(repair.verb<RepairVerb>().accept_loss);
+
+  EXPECT_EQ(parse({"repair", "--timeout", "1h"}).verb<RepairVerb>().timeout, std::chrono::hours(1));
+  EXPECT_EQ(parse({"repair", "--timeout", "1h"}).target().timeout, kRequestTimeoutDefault);
+  EXPECT_EQ(parse({"purge", "--timeout", "1s"}).verb<PurgeVerb>().timeout, std::chrono::seconds(1));
+  EXPECT_EQ(parse({"purge", "--timeout", "1s"}).target().timeout, std::chrono::seconds(1));
+  EXPECT_EQ(parse({"scrub"}).verb<ScrubVerb>().timeout, std::chrono::minutes(10));
+  EXPECT_EQ(parse({"hints", "--timeout", "1s"}).target().timeout, std::chrono::seconds(1));
+  EXPECT_EQ(parse({"lag"}).exit_code(), -1);
+}
+
+TEST(Flags, ARepairIsOfAllOrOfOnePartition) {
+  EXPECT_EQ(parse({"repair", "--partition", "17"}).verb<RepairVerb>().partition, 17U);
+  EXPECT_TRUE(parse({"repair", "--accept-loss"}).verb<RepairVerb>().accept_loss);
+  EXPECT_EQ(parse({"repair", "--accept-loss", "--partition", "17"}).exit_code(), 2);
+}
+
+TEST(Flags, AClockIsFastOrSlowByAsManySeconds) {
+  const auto offset_ms = [](const std::string& text) {
+    const Outcome outcome = parse({"fault", "clock", "n2", text});
+    EXPECT_EQ(outcome.exit_code(), -1) << text << ": " << outcome.err;
+    return outcome.exit_code() == -1 ? outcome.verb<SkewClockVerb>().offset.count() : 0;
+  };
+  EXPECT_EQ(offset_ms("+864000"), 864'000'000);
+  EXPECT_EQ(offset_ms("864000"), 864'000'000);
+  EXPECT_EQ(offset_ms("-5"), -5000);
+  EXPECT_EQ(offset_ms("-2.5"), -2500);
+  EXPECT_EQ(offset_ms("+1h"), 3'600'000);
+  EXPECT_EQ(offset_ms("+0"), 0);
+  EXPECT_EQ(offset_ms("0"), 0);
+  EXPECT_EQ(parse({"fault", "clock", "n2", "-5"}).verb<SkewClockVerb>().node, "n2");
+  EXPECT_EQ(parse({"fault", "clock", "n2", "--", "-10d"}).verb<SkewClockVerb>().offset.count(), -864'000'000);
+}
+
+TEST(Flags, ANegativeNumberIsAKeyOrAValue) {
+  const Outcome put = parse({"put", "-5", "-2.5", "--w", "2"});
+  ASSERT_EQ(put.exit_code(), -1) << put.err;
+  EXPECT_EQ(put.verb<PutVerb>().key, "-5");
+  EXPECT_EQ(put.verb<PutVerb>().value, "-2.5");
+  EXPECT_NE(parse({"status", "-5"}).err.find("-5"), std::string::npos);
+}
+
 TEST(Flags, StatusSaysMoreWhenAskedTo) {
   EXPECT_FALSE(parse({"status"}).verb<StatusVerb>().verbose);
   EXPECT_TRUE(parse({"status", "-v"}).verb<StatusVerb>().verbose);
@@ -176,6 +235,21 @@ TEST(Flags, EveryWrongUseIsExitCodeTwo) {
                                              {"wait"},
                                              {"wait", "for-godot"},
                                              {"wait", "joined", "n1"},
+                                             {"wait", "converged", "n1"},
+                                             {"hints", "n1"},
+                                             {"lag", "n1"},
+                                             {"purge", "n1"},
+                                             {"scrub", "--partition", "1"},
+                                             {"repair", "17"},
+                                             {"repair", "--partition"},
+                                             {"repair", "--partition", "-1"},
+                                             {"repair", "--partition", "x"},
+                                             {"repair", "--partition", "4294967296"},
+                                             {"fault", "clock", "n1"},
+                                             {"fault", "clock", "n1", "soon"},
+                                             {"fault", "clock", "n1", "+"},
+                                             {"fault", "clock", "n1", "+-5"},
+                                             {"fault", "clock", "n1", "1.2.3"},
                                              {"fault"},
                                              {"fault", "drop", "n1"},
                                              {"fault", "heal", "n1"},
@@ -216,7 +290,15 @@ TEST(Flags, EveryVerbHasHelpWithAnExample) {
                                                                 {"stats"},
                                                                 {"wait"},
                                                                 {"wait", "joined"},
+                                                                {"wait", "converged"},
+                                                                {"wait", "hints-drained"},
+                                                                {"hints"},
+                                                                {"lag"},
+                                                                {"repair"},
+                                                                {"purge"},
+                                                                {"scrub"},
                                                                 {"fault"},
+                                                                {"fault", "clock"},
                                                                 {"fault", "drop"},
                                                                 {"fault", "delay"},
                                                                 {"fault", "heal"},

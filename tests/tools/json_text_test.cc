@@ -71,6 +71,60 @@ TEST(JsonText, ADeadReplicaIsListedWithoutVersions) {
   EXPECT_EQ(json["replicas"][1]["versions"][0]["value_b64"], "dg==");
 }
 
+TEST(JsonText, AReceiptNamesForWhomAHintIsKept) {
+  PutReceipt receipt;
+  receipt.epoch = 3;
+  receipt.acks = {{"n1", Acknowledgement::Kind::kSynced, ""}, {"n4", Acknowledgement::Kind::kHint, "n3"}};
+
+  const Json json = Json::parse(to_json(receipt));
+
+  EXPECT_EQ(json["acks"][0], Json({{"node", "n1"}, {"durability", "synced"}}));
+  EXPECT_EQ(json["acks"][1], Json({{"node", "n4"}, {"durability", "hint"}, {"hint_for", "n3"}}));
+}
+
+TEST(JsonText, AnExplanationSaysWhatIsNotWholeAndWhyATombstoneStays) {
+  Explanation explanation;
+  explanation.replicas.resize(2);
+  explanation.replicas[0].node = "n1";
+  explanation.replicas[0].alive = true;
+  explanation.replicas[1] = explanation.replicas[0];
+  explanation.replicas[1].whole = false;
+  explanation.replicas[1].blocked_by = {"n3's life 4a1b: 17 up to 12 here"};
+  explanation.would_answer = {"not found", "unavailable"};
+
+  const Json json = Json::parse(to_json({.key = "a", .bucket = ""}, explanation));
+
+  EXPECT_FALSE(json["replicas"][0].contains("whole"));
+  EXPECT_FALSE(json["replicas"][0].contains("blocked_by"));
+  EXPECT_EQ(json["replicas"][1]["whole"], false);
+  EXPECT_EQ(json["replicas"][1]["blocked_by"], Json({"n3's life 4a1b: 17 up to 12 here"}));
+  EXPECT_EQ(json["would_answer"], Json({"not found", "unavailable"}));
+}
+
+TEST(PlainText, AnExplanationSaysAllThatIsKnownOfEachCopy) {
+  Explanation explanation;
+  explanation.replicas.resize(4);
+  for (size_t i = 0; i < 4; ++i) explanation.replicas[i] = {"n" + std::to_string(i + 1), "a", true, {}, ""};
+  VersionInfo tombstone = version("", "A:2");
+  tombstone.tombstone = true;
+  tombstone.source = "anti-entropy";
+  explanation.replicas[0].versions = {tombstone};
+  explanation.replicas[0].blocked_by = {"n3's life 4a1b"};
+  explanation.replicas[1].whole = false;
+  explanation.replicas[2].alive = false;
+  explanation.replicas[3].hint_for = "n3";
+  explanation.replicas[3].versions = {tombstone};
+  explanation.would_answer = {"not found"};
+
+  const std::string text = to_text(explanation);
+
+  for (const char* line :
+       {"n1 (rack a): holds\n", "  the tombstone stays: n3's life 4a1b\n",
+        "n2 (rack a): holds nothing; it has yet to refill", "n3 (rack a): down\n",
+        "n4 (rack a): keeps a hint for n3\n", "anti-entropy", "R = 1 would answer: not found\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " in:\n" << text;
+}
+
 TEST(JsonText, AStatusFieldWithoutDataIsNull) {
   ClusterStatus status;
   status.members.push_back(member("n1", "up"));
@@ -81,6 +135,45 @@ TEST(JsonText, AStatusFieldWithoutDataIsNull) {
   EXPECT_EQ(json["members"][0]["keys"], 5);
   EXPECT_TRUE(json["members"][0]["lag_s"].is_null());
   EXPECT_TRUE(json["members"][0]["hint_bytes"].is_null());
+  EXPECT_TRUE(json["members"][0]["skew_s"].is_null());
+  EXPECT_TRUE(json["members"][0]["incomplete_partitions"].is_null());
+}
+
+TEST(JsonText, StatusSaysHowFarEachMemberIsFromTheOthers) {
+  ClusterStatus status;
+  MemberInfo& n1 = status.members.emplace_back(member("n1", "up"));
+  n1.hints = 1;
+  n1.hint_bytes = 2;
+  n1.lag_seconds = 3.5;
+  n1.skew_seconds = -4.5;
+  n1.incomplete_partitions = 5;
+
+  const Json json = Json::parse(to_json(status))["members"][0];
+
+  EXPECT_EQ(json["hints"], 1);
+  EXPECT_EQ(json["hint_bytes"], 2);
+  EXPECT_EQ(json["lag_s"], 3.5);
+  EXPECT_EQ(json["skew_s"], -4.5);
+  EXPECT_EQ(json["incomplete_partitions"], 5);
+}
+
+TEST(PlainText, StatusWarnsOfWrongClocksAndOfPartitionsToRefill) {
+  ClusterStatus status;
+  status.members = {member("n1", "up"), member("n2", "up")};
+  status.members[0].skew_seconds = -4.9;
+  status.members[0].incomplete_partitions = 0;
+  EXPECT_EQ(to_text(status, false).find("n1 has"), std::string::npos);
+  EXPECT_EQ(to_text(status, false).find("n1's clock"), std::string::npos);
+
+  status.members[1].skew_seconds = -864'000;
+  status.members[1].incomplete_partitions = 120;
+
+  const std::string text = to_text(status, false);
+  EXPECT_NE(text.find("n2's clock is -864000.0s off"), std::string::npos) << text;
+  EXPECT_NE(text.find("n2 has 120 partitions to refill"), std::string::npos) << text;
+  const std::string verbose = to_text(status, true);
+  EXPECT_NE(verbose.find("TO REFILL"), std::string::npos) << verbose;
+  EXPECT_NE(verbose.find("-864000.000s  120"), std::string::npos) << verbose;
 }
 
 TEST(JsonText, TheCursorAfterTheLastKeyIsNull) {

@@ -51,6 +51,9 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
                                                                      {"memory", "1GiB"},
                                                                      {"dev", "true"},
                                                                      {"disk-reserve", "12345"},
+                                                                     {"hint-budget", "64KiB"},
+                                                                     {"anti-entropy-interval", "0s"},
+                                                                     {"scrub-interval", "2h"},
                                                                      {"enable-faults", "true"},
                                                                      {"insecure-network", "true"},
                                                                      {"log", "debug"},
@@ -73,6 +76,9 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
   EXPECT_EQ(again->options.placer, Placer::kHashed);
   EXPECT_EQ(again->options.join, (std::vector<std::string>{"a:1", "[::1]:2"}));
   EXPECT_EQ(again->options.join_timeout, std::chrono::minutes(1));
+  EXPECT_EQ(again->options.hint_budget_bytes, 65'536U);
+  EXPECT_EQ(again->options.round_interval.count(), 0);
+  EXPECT_EQ(again->options.scrub_interval, std::chrono::hours(2));
 }
 
 // A joiner takes the ring's settings unless it was given some: a default is not something given.

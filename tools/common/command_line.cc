@@ -12,8 +12,14 @@
 namespace ringkv::tools {
 namespace {
 
-// No word on a command line holds a zero byte.
-const std::string kHiddenPlusses("\0++", 3);
+// In front of a word that CLI11 would misread. No word on a command line holds a zero byte.
+constexpr char kHidden = '\0';
+
+// "-5", "-2.5": no flag has such a name. Behind a flag it is that flag's value, and is left alone.
+bool is_negative_number(const std::string& word, const std::string& before) {
+  return word.size() > 1 && word[0] == '-' && word.find_first_not_of("0123456789.", 1) == std::string::npos &&
+         !before.starts_with('-');
+}
 
 // CLI11 takes them from the last to the first. It would read "--context=" as "--context" and take the next
 // word for its value: split, the empty value stays one.
@@ -26,8 +32,10 @@ std::vector<std::string> words_for(int argc, const char* const* argv) {
     if (!flags_ended && word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
       words.push_back(word.substr(0, word.size() - 1));
       words.emplace_back();
+    } else if (word == "++" || (!flags_ended && is_negative_number(word, argv[i - 1]))) {
+      words.push_back(kHidden + word);
     } else {
-      words.push_back(word == "++" ? kHiddenPlusses : word);
+      words.push_back(word);
     }
   }
   std::reverse(words.begin(), words.end());
@@ -80,7 +88,8 @@ std::string missing_verb(const CLI::App& verb) {
 std::optional<std::string> fault_of(const CLI::App& app) {
   const CLI::App& verb = innermost(app);
   bool flags_ended = false;
-  for (const std::string& word : app.remaining(true)) {
+  for (const std::string& remaining : app.remaining(true)) {
+    const std::string word = as_typed(remaining);
     if (word == "--") {
       flags_ended = true;
       continue;
@@ -122,7 +131,7 @@ void let_the_last_win(CLI::App& app) {
 
 }  // namespace
 
-std::string as_typed(const std::string& word) { return word == kHiddenPlusses ? "++" : word; }
+std::string as_typed(const std::string& word) { return word.starts_with(kHidden) ? word.substr(1) : word; }
 
 int refuse(const CLI::App& app, const std::string& message) {
   const CLI::App& verb = innermost(app);

@@ -22,8 +22,8 @@ void describe(CLI::App& app, const std::string& example);
 // The exit code with which the tool ends right away, or nothing: go on. All flags and verbs must be defined.
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv);
 
-// To CLI11 the word "++" means something, to us it is a key like any other: parse() hides it, this brings it
-// back.
+// To CLI11 the words "++" and "-5" mean something, to us they are keys or numbers like any other: parse()
+// hides them, this brings them back.
 std::string as_typed(const std::string& word);
 
 // Names what is wrong on standard error; the exit code of a wrong use.

@@ -1,4 +1,9 @@
-#include "tools/kvctl/all_members.h"
+#include <map>
+
+#include "ringkv/text.h"
+#include "tools/common/units.h"
+#include "tools/kvctl/asked.h"
+#include "tools/kvctl/cluster_reports.h"
 #include "tools/kvctl/json_text.h"
 #include "tools/kvctl/plain_text.h"
 #include "tools/kvctl/standard_output.h"
@@ -7,81 +12,118 @@
 namespace ringkv::tools {
 namespace {
 
-// What couldn't be found out is said, and is no success.
-int code_of(const MemberAnswers& answers) {
-  if (!answers.status.ok()) return fail(answers.status);
-  for (const std::string& unknown : answers.unknown) complain(unknown);
-  return answers.unknown.empty() ? kDone : kFailed;
+// What couldn't be found out is said whatever else was; only when nobody has answered is that a failure.
+template <class Report>
+int finish(const Asked<Report>& asked, const std::string& document) {
+  if (asked.answers.empty() && !asked.unanswered.empty()) {
+    const Unanswered& first = asked.unanswered.front();
+    return fail(Status(first.why.code(), reason_of(first)));
+  }
+  write_out(document);
+  flush_out();
+  for (const Unanswered& one : asked.unanswered) complain(reason_of(one));
+  return kDone;
+}
+
+// "412 keys, 1.2 MiB fetched" since a member was first looked at.
+class Fetched {
+ public:
+  Fetched(Store& store, std::chrono::milliseconds timeout) : admin_(store, timeout) {}
+
+  std::string look(const std::string& member) {
+    const Result<Statistics> now = admin_.statistics(member);
+    if (!now.ok()) return "";
+    const auto [before, first] = before_.emplace(member, *now);
+    if (first) return "";
+    const auto grown = [&](const std::string& name) {
+      return static_cast<uint64_t>(of(*now, name) - of(before->second, name));
+    };
+    return counted(grown("rounds.keys_received"), "key") + ", " +
+           human_bytes(grown("rounds.bytes_received")) + " fetched";
+  }
+
+ private:
+  static double of(const Statistics& statistics, const std::string& name) {
+    const auto figure = statistics.find(name);
+    return figure == statistics.end() ? 0 : figure->second;
+  }
+
+  Admin admin_;
+  std::map<std::string, Statistics> before_;
+};
+
+// Who doesn't own the partition says so; that is no failure as long as somebody does.
+void leave_out_strangers(Asked<RepairReport>& asked) {
+  if (asked.answers.empty()) return;
+  std::erase_if(asked.unanswered,
+                [](const Unanswered& one) { return one.why.code() == StatusCode::kInvalidArgument; });
 }
 
 }  // namespace
 
 int run(Session& session, const HintsVerb&) {
-  const AllHints all = all_hints(session);
-  if (!all.answers.status.ok()) return fail(all.answers.status);
-  if (session.target().json) {
-    line_out(hints_json(all.peers, all.answers.unknown));
-  } else {
-    write_out(hints_text(all.peers));
-  }
-  for (const std::string& unknown : all.answers.unknown) complain(unknown);
-  return kDone;
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  const auto asked =
+      ask_each(status->members, [&](const std::string& name) { return session.admin().hints(name); });
+  const HintsOfAll all = together(asked);
+  return finish(asked, session.target().json ? to_json(all) + '\n' : to_text(all));
 }
 
 int run(Session& session, const LagVerb&) {
-  std::vector<LagInfo> all;
-  const MemberAnswers answers = ask_all(session, "", [&](const MemberInfo& member) {
-    const Result<std::vector<LagInfo>> lag = session.admin().lag(member.name);
-    if (lag.ok()) all.insert(all.end(), lag->begin(), lag->end());
-    return lag.status();
-  });
-  if (!answers.status.ok()) return fail(answers.status);
-  if (session.target().json) {
-    line_out(lag_json(all, answers.unknown));
-  } else {
-    write_out(lag_text(all));
-  }
-  for (const std::string& unknown : answers.unknown) complain(unknown);
-  return kDone;
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  const auto lags =
+      ask_each(status->members, [&](const std::string& name) { return session.admin().lag(name); });
+  const auto hints =
+      ask_each(status->members, [&](const std::string& name) { return session.admin().hints(name); });
+  const LagOfAll all = together(lags, hints);
+  return finish(lags, session.target().json ? to_json(all) + '\n' : to_text(all));
 }
 
-// Counts are printed whatever is missing: `partial` says so.
 int run(Session& session, const RepairVerb& verb) {
-  const AllRepairs all = repair_all(session, verb);
-  if (!all.answers.status.ok()) return fail(all.answers.status);
-  write_out(session.target().json ? repair_json(all.sum) + '\n' : repair_text(all.sum, verb.accept_loss));
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  Admin patient(session.store(), verb.timeout);
+  Fetched fetched(session.store(), session.target().timeout);
+  MemberProgress progress("repair", [&](const std::string& member) { return fetched.look(member); });
+  auto asked = ask_each(
+      status->members,
+      [&](const std::string& name) { return patient.repair(name, verb.partition, verb.accept_loss); },
+      progress);
+  if (verb.partition) leave_out_strangers(asked);
+  const RepairOfAll all = together(asked);
+  const int code =
+      finish(asked, session.target().json ? to_json(all) + '\n' : to_text(all, verb.accept_loss));
+  for (const auto& [member, report] : asked.answers) {
+    for (const std::string& problem : report.problems) complain(member + ": " + problem);
+  }
+  return code;
+}
+
+int run(Session& session, const PurgeVerb& verb) {
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  Admin patient(session.store(), verb.timeout);
+  MemberProgress progress("purge");
+  const auto asked = ask_each(
+      status->members, [&](const std::string& name) { return patient.purge(name); }, progress);
+  const PurgeOfAll all = together(asked);
+  return finish(asked, session.target().json ? to_json(all) + '\n' : to_text(all));
+}
+
+// Records that don't fit what was written are a failure of their node's disk or memory.
+int run(Session& session, const ScrubVerb& verb) {
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  Admin patient(session.store(), verb.timeout);
+  MemberProgress progress("scrub");
+  const auto asked = ask_each(
+      status->members, [&](const std::string& name) { return patient.scrub(name); }, progress);
+  const ScrubOfAll all = together(asked);
+  const int code = finish(asked, session.target().json ? to_json(all) + '\n' : to_text(all));
   for (const std::string& problem : all.sum.problems) complain(problem);
-  return kDone;
-}
-
-int run(Session& session, const PurgeVerb&) {
-  PurgeReport sum;
-  const MemberAnswers answers = ask_all(session, "purge", [&](const MemberInfo& member) {
-    const Result<PurgeReport> report = session.admin().purge(member.name);
-    if (!report.ok()) return report.status();
-    sum.erased += report->erased;
-    sum.blocked += report->blocked;
-    for (const std::string& why : report->blocked_by) sum.blocked_by.push_back(member.name + ": " + why);
-    return Status();
-  });
-  write_out(session.target().json ? purge_json(sum) + '\n' : purge_text(sum));
-  return code_of(answers);
-}
-
-int run(Session& session, const ScrubVerb&) {
-  ScrubReport sum;
-  const MemberAnswers answers = ask_all(session, "scrub", [&](const MemberInfo& member) {
-    const Result<ScrubReport> report = session.admin().scrub(member.name);
-    if (!report.ok()) return report.status();
-    sum.partitions += report->partitions;
-    sum.records += report->records;
-    sum.leaves_corrected += report->leaves_corrected;
-    for (const std::string& problem : report->problems) sum.problems.push_back(member.name + ": " + problem);
-    return Status();
-  });
-  write_out(session.target().json ? scrub_json(sum) + '\n' : scrub_text(sum));
-  for (const std::string& problem : sum.problems) complain(problem);
-  return code_of(answers);
+  return code == kDone && !all.sum.problems.empty() ? int{kFailed} : code;
 }
 
 }  // namespace ringkv::tools

@@ -107,15 +107,24 @@ struct WaitVerb {
   For what = For::kJoined;
 };
 
-// Of all members.
+// Of all members, one after the other; `timeout` is of each, for work that takes as long as it takes.
 struct HintsVerb {};
+
 struct LagVerb {};
+
 struct RepairVerb {
-  std::optional<uint32_t> partition;
+  std::optional<uint32_t> partition;  // nothing: all
   bool accept_loss = false;
+  std::chrono::milliseconds timeout{0};
 };
-struct PurgeVerb {};
-struct ScrubVerb {};
+
+struct PurgeVerb {
+  std::chrono::milliseconds timeout{0};
+};
+
+struct ScrubVerb {
+  std::chrono::milliseconds timeout{0};
+};
 
 // Between two members.
 struct DropTrafficVerb {

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <exception>
 #include <string>
 
 #include "ringkv/text.h"
@@ -10,8 +8,7 @@ namespace ringkv::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kWaitTimeoutDefault{60'000};
-constexpr std::chrono::milliseconds kMaintenanceTimeoutDefault{600'000};
-
+constexpr std::chrono::milliseconds kWorkTimeoutDefault{600'000};
 // "100" milliseconds, or a duration with its unit.
 std::chrono::milliseconds delay_of(const std::string& text) {
   const bool bare = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -20,18 +17,15 @@ std::chrono::milliseconds delay_of(const std::string& text) {
   return *delay;
 }
 
-// "+5", "-2.5", "864000": seconds.
+// "+5", "-2.5", "0": seconds; or a duration with its unit, "-10d".
 std::chrono::milliseconds offset_of(const std::string& text) {
-  size_t end = 0;
-  double seconds = 0;
-  try {
-    seconds = std::stod(text, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  if (end == 0 || end != text.size() || !(seconds > -1e10 && seconds < 1e10))
-    throw CLI::ValidationError("SECONDS", "'" + escaped(text) + "' isn't a number of seconds");
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+  const bool negative = text.starts_with('-');
+  const std::string size = text.substr(negative || text.starts_with('+') ? 1 : 0);
+  const bool bare = !size.empty() && size.find_first_not_of("0123456789.") == std::string::npos;
+  const Result<std::chrono::milliseconds> offset = parse_duration(bare ? size + "s" : size);
+  if (!offset.ok())
+    throw CLI::ValidationError("SECONDS", "'" + escaped(text) + "' isn't a number of seconds, like +5 or -5");
+  return negative ? -*offset : *offset;
 }
 
 }  // namespace
@@ -51,7 +45,8 @@ void CommandLine::add_inspection() {
   when_given(explain, [this, &explain]() -> Verb { return ExplainVerb{words(explain)[0]}; });
 
   CLI::App& status = verb(app_, "status", "The members and how they are", "kvctl status -v");
-  status.add_flag("-v", status_.verbose, "With their epochs and addresses");
+  status.add_flag("-v", status_.verbose,
+                  "With hints' bytes, clocks, partitions to refill, epochs and addresses");
   when_given(status, [this, &status]() -> Verb {
     (void)words(status);
     return status_;
@@ -112,78 +107,9 @@ void CommandLine::add_buckets() {
   });
 }
 
-void CommandLine::add_wait() {
-  CLI::App& wait =
-      verb(app_, "wait", "Waits until something has become true", "kvctl wait joined --timeout 30s");
-  wait.require_subcommand(0, 1);
-
-  const auto add = [&](const std::string& name, const std::string& help, WaitVerb::For what) {
-    CLI::App& waited = verb(wait, name, help, "kvctl wait " + name + " --timeout 30s");
-    when_given(waited, [this, &waited, what]() -> Verb {
-      (void)words(waited);
-      target_.patience = timeout_.value_or(kWaitTimeoutDefault);
-      target_.timeout = what == WaitVerb::For::kConverged ? target_.patience
-                                                          : std::min(target_.timeout, kRequestTimeoutDefault);
-      return WaitVerb{what};
-    });
-  };
-  add("joined",
-      "Exit code 0 once no member is joining or leaving, no change of the ring is under way and a "
-      "majority knows the ring; 1 when not in time, naming what is missing",
-      WaitVerb::For::kJoined);
-  add("converged",
-      "Exit code 0 once all members are up, no change is under way, no hint is left, and a comparison of "
-      "every pair of members found nothing different; 1 when not in time, naming what is missing",
-      WaitVerb::For::kConverged);
-  add("hints-drained", "Exit code 0 once no member keeps a hint; 1 when not in time, naming what is missing",
-      WaitVerb::For::kHintsDrained);
-}
-
-void CommandLine::add_convergence() {
-  CLI::App& hints = verb(app_, "hints", "What members keep for others that could not take it", "kvctl hints");
-  when_given(hints, [this, &hints]() -> Verb {
-    (void)words(hints);
-    return HintsVerb{};
-  });
-  CLI::App& lag =
-      verb(app_, "lag", "How far each member has what each other one has written", "kvctl lag --json");
-  when_given(lag, [this, &lag]() -> Verb {
-    (void)words(lag);
-    return LagVerb{};
-  });
-
-  const auto take_time = [this] { target_.timeout = timeout_.value_or(kMaintenanceTimeoutDefault); };
-  CLI::App& repair =
-      verb(app_, "repair", "Compares every member with all other owners now, and fetches what is lacking",
-           "kvctl repair --partition 17");
-  repair.add_option("--partition", repair_.partition, "Only this one")->type_name("P");
-  repair.add_flag("--accept-loss", repair_.accept_loss,
-                  "Where too few copies are left to tell what was lost: what is left is the whole. Lists the "
-                  "partitions; compares nothing");
-  when_given(repair, [this, &repair, take_time]() -> Verb {
-    (void)words(repair);
-    take_time();
-    return repair_;
-  });
-  CLI::App& purge = verb(app_, "purge", "Lets tombstones and expired values go, as far as their rule allows",
-                         "kvctl purge");
-  when_given(purge, [this, &purge, take_time]() -> Verb {
-    (void)words(purge);
-    take_time();
-    return PurgeVerb{};
-  });
-  CLI::App& scrub =
-      verb(app_, "scrub", "Reads and checks all data of every member", "kvctl scrub --timeout 1h");
-  when_given(scrub, [this, &scrub, take_time]() -> Verb {
-    (void)words(scrub);
-    take_time();
-    return ScrubVerb{};
-  });
-}
-
 void CommandLine::add_faults() {
   CLI::App& fault =
-      verb(app_, "fault", "Disturbs the traffic between nodes that were started with --enable-faults",
+      verb(app_, "fault", "Disturbs nodes that were started with --enable-faults: their traffic, or a clock",
            "kvctl fault drop n1 n2; kvctl fault heal");
   fault.require_subcommand(0, 1);
   const std::vector<Word> pair = {{"A", "A member's name"}, {"B", "Another one's"}};
@@ -204,9 +130,10 @@ void CommandLine::add_faults() {
     return DelayTrafficVerb{typed[0], typed[1], delay_of(typed[2])};
   });
 
-  CLI::App& clock = verb(fault, "clock", "A member's clock goes wrong by so many seconds; +0 puts it right",
-                         "kvctl fault clock n2 +864000");
-  add_words(clock, {{"NODE", "The member's name"}, {"SECONDS", "+S, or -- -S for a clock that is slow"}});
+  CLI::App& clock =
+      verb(fault, "clock", "A member's clock goes wrong by so much, from then on; 0 puts it right",
+           "kvctl fault clock n2 +864000; kvctl fault clock n2 0");
+  add_words(clock, {{"NODE", "The member's name"}, {"SECONDS", "+S: it is fast; -S: it is slow"}});
   when_given(clock, [this, &clock]() -> Verb {
     const auto typed = words(clock);
     return SkewClockVerb{typed[0], offset_of(typed[1])};

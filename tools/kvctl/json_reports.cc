@@ -1,4 +1,4 @@
-// JSON of what operators ask about converging copies.
+// What all members have answered.
 #include <nlohmann/json.hpp>
 
 #include "tools/kvctl/json_text.h"
@@ -8,53 +8,63 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json pair_json(const LagOfAll::Pair& pair) {
+  const LagInfo& lag = pair.lag;
+  return {{"from", lag.from},
+          {"to", lag.to},
+          {"lag_s", lag.lag_seconds ? Json(*lag.lag_seconds) : Json(nullptr)},
+          {"differing_partitions", lag.differing_partitions},
+          {"behind", lag.behind},
+          {"hint_bytes", pair.hint_bytes ? Json(*pair.hint_bytes) : Json(nullptr)},
+          {"problem", lag.problem.empty() ? Json(nullptr) : Json(lag.problem)}};
+}
+
 }  // namespace
 
-std::string hints_json(const std::vector<HintInfo>& peers, const std::vector<std::string>& unknown) {
-  uint64_t hints = 0;
-  uint64_t bytes = 0;
-  Json list = Json::array();
-  for (const HintInfo& peer : peers) {
-    hints += peer.hints;
-    bytes += peer.bytes;
-    list.push_back(
+std::string to_json(const HintsOfAll& hints) {
+  Json peers = Json::array();
+  for (const HintInfo& peer : hints.peers) {
+    peers.push_back(
         {{"for", peer.intended}, {"held_by", peer.held_by}, {"hints", peer.hints}, {"bytes", peer.bytes}});
   }
-  return Json{{"hints", hints}, {"bytes", bytes}, {"peers", std::move(list)}, {"unknown", unknown}}.dump();
+  const Json json = {
+      {"hints", hints.hints}, {"bytes", hints.bytes}, {"peers", peers}, {"unknown", hints.unknown}};
+  return json.dump();
 }
 
-std::string lag_json(const std::vector<LagInfo>& pairs, const std::vector<std::string>& unknown) {
-  Json list = Json::array();
-  for (const LagInfo& pair : pairs) {
-    list.push_back({{"from", pair.from},
-                    {"to", pair.to},
-                    {"lag_s", pair.lag_seconds ? Json(*pair.lag_seconds) : Json()},
-                    {"differing_partitions", pair.differing_partitions},
-                    {"behind", pair.behind},
-                    {"problem", pair.problem.empty() ? Json() : Json(pair.problem)}});
-  }
-  return Json{{"pairs", std::move(list)}, {"unknown", unknown}}.dump();
+std::string to_json(const LagOfAll& lag) {
+  Json pairs = Json::array();
+  for (const LagOfAll::Pair& pair : lag.pairs) pairs.push_back(pair_json(pair));
+  const Json json = {{"pairs", pairs}, {"unknown", lag.unknown}};
+  return json.dump();
 }
 
-std::string repair_json(const RepairReport& report) {
-  return Json{{"differences", report.differences},    {"keys_sent", report.keys_sent},
-              {"bytes_sent", report.bytes_sent},      {"partial", report.partial},
-              {"partitions", report.partitions},      {"problems", report.problems},
-              {"accepted_loss", report.accepted_loss}}
-      .dump();
+std::string to_json(const RepairOfAll& repair) {
+  const RepairReport& sum = repair.sum;
+  const Json json = {{"differences", sum.differences}, {"keys_sent", sum.keys_sent},
+                     {"bytes_sent", sum.bytes_sent},   {"partial", sum.partial},
+                     {"partitions", sum.partitions},   {"problems", sum.problems},
+                     {"unknown", repair.unknown},      {"accepted_loss", sum.accepted_loss}};
+  return json.dump();
 }
 
-std::string purge_json(const PurgeReport& report) {
-  return Json{{"erased", report.erased}, {"blocked", report.blocked}, {"blocked_by", report.blocked_by}}
-      .dump();
+std::string to_json(const PurgeOfAll& purge) {
+  const Json json = {{"erased", purge.sum.erased},
+                     {"blocked", purge.sum.blocked},
+                     {"blocked_by", purge.sum.blocked_by},
+                     {"partial", !purge.unknown.empty()},
+                     {"unknown", purge.unknown}};
+  return json.dump();
 }
 
-std::string scrub_json(const ScrubReport& report) {
-  return Json{{"partitions", report.partitions},
-              {"records", report.records},
-              {"leaves_corrected", report.leaves_corrected},
-              {"problems", report.problems}}
-      .dump();
+std::string to_json(const ScrubOfAll& scrub) {
+  const Json json = {{"partitions", scrub.sum.partitions},
+                     {"records", scrub.sum.records},
+                     {"leaves_corrected", scrub.sum.leaves_corrected},
+                     {"problems", scrub.sum.problems},
+                     {"partial", !scrub.unknown.empty()},
+                     {"unknown", scrub.unknown}};
+  return json.dump();
 }
 
 }  // namespace ringkv::tools

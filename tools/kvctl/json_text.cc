@@ -143,6 +143,7 @@ std::string to_json(const ClusterStatus& status) {
                                {"hint_bytes", or_null(member.hint_bytes)},
                                {"lag_s", or_null(member.lag_seconds)},
                                {"skew_s", or_null(member.skew_seconds)},
+                               {"incomplete_partitions", or_null(member.incomplete_partitions)},
                                {"epoch", or_null(member.epoch)},
                                {"peer", text_or_null(member.peer_address)},
                                {"client", text_or_null(member.client_address)}});

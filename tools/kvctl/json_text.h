@@ -7,6 +7,7 @@
 
 #include "ringkv/admin.h"
 #include "ringkv/store.h"
+#include "tools/kvctl/cluster_reports.h"
 
 namespace ringkv::tools {
 
@@ -26,12 +27,12 @@ std::string to_json(const RingInfo& ring);
 std::string to_json(const Statistics& statistics);
 std::string to_json(const std::vector<BucketInfo>& buckets);
 
-// Of all members; `unknown`: those that gave no answer, and why (json_reports.cc).
-std::string hints_json(const std::vector<HintInfo>& peers, const std::vector<std::string>& unknown);
-std::string lag_json(const std::vector<LagInfo>& pairs, const std::vector<std::string>& unknown);
-std::string repair_json(const RepairReport& report);
-std::string purge_json(const PurgeReport& report);
-std::string scrub_json(const ScrubReport& report);
+// Of all members (json_reports.cc).
+std::string to_json(const HintsOfAll& hints);
+std::string to_json(const LagOfAll& lag);
+std::string to_json(const RepairOfAll& repair);
+std::string to_json(const PurgeOfAll& purge);
+std::string to_json(const ScrubOfAll& scrub);
 
 std::string key_json(std::string_view key);
 // The last object of a scan; null after the last key.

@@ -1,6 +1,7 @@
 #include "tools/kvctl/plain_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <optional>
 #include <sstream>
@@ -13,6 +14,7 @@ namespace ringkv::tools {
 namespace {
 
 constexpr size_t kValueBytesShown = 64;
+constexpr double kSkewSecondsMax = 5;  // what nodes tolerate of each other
 
 using Row = std::vector<std::string>;
 
@@ -63,22 +65,47 @@ std::string versions_text(const std::vector<VersionInfo>& versions) {
   return table(rows);
 }
 
+// The end of a line that sums up.
+std::string not_asked(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "; no answer from " : ", ") + name;
+  return text + '\n';
+}
+
+std::string replica_text(const ReplicaInfo& replica) {
+  std::string text = replica.node + " (rack " + replica.rack + "): ";
+  if (!replica.hint_for.empty()) {
+    text += "keeps a hint for " + replica.hint_for;
+  } else {
+    text += !replica.alive ? "down" : replica.versions.empty() ? "holds nothing" : "holds";
+  }
+  if (!replica.whole) text += "; it has yet to refill this partition and doesn't count for reads";
+  text += '\n' + versions_text(replica.versions);
+  for (const std::string& why : replica.blocked_by) text += "  the tombstone stays: " + why + '\n';
+  return text;
+}
+
+// What nobody should have to find in a table.
+std::string warnings(const ClusterStatus& status) {
+  std::string text;
+  for (const MemberInfo& member : status.members) {
+    if (member.incomplete_partitions.value_or(0) > 0) {
+      text += member.name + " has " + counted(*member.incomplete_partitions, "partition") +
+              " to refill, for which it doesn't count for reads\n";
+    }
+    if (std::fabs(member.skew_seconds.value_or(0)) > kSkewSecondsMax)
+      text += member.name + "'s clock is " + decimal(*member.skew_seconds, 1) + "s off the asked node's\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Explanation& explanation) {
   std::string text = "token " + hex(explanation.token) + ", partition " +
                      std::to_string(explanation.partition) + ", epoch " + std::to_string(explanation.epoch) +
                      '\n';
-  for (const ReplicaInfo& replica : explanation.replicas) {
-    text += replica.node + " (rack " + replica.rack + "): " +
-            (!replica.alive             ? "down"
-             : replica.versions.empty() ? "holds nothing"
-                                        : "holds");
-    if (!replica.hint_for.empty()) text += ", a hint for " + replica.hint_for;
-    if (!replica.whole) text += ", but isn't whole yet: it doesn't count for reads";
-    text += '\n' + versions_text(replica.versions);
-    for (const std::string& why : replica.blocked_by) text += "  its tombstone stays: " + why + '\n';
-  }
+  for (const ReplicaInfo& replica : explanation.replicas) text += replica_text(replica);
   for (size_t i = 0; i < explanation.would_answer.size(); ++i)
     text += "R = " + std::to_string(i + 1) + " would answer: " + explanation.would_answer[i] + '\n';
   return text;
@@ -90,21 +117,22 @@ std::string to_text(const LocalRecord& record) {
 
 std::string to_text(const ClusterStatus& status, bool verbose) {
   std::vector<Row> rows = {{"NAME", "STATE", "RACK", "WEIGHT", "SHARE", "KEYS", "BYTES", "HINTS", "LAG"}};
-  if (verbose) rows.front().insert(rows.front().end(), {"HINT BYTES", "SKEW", "EPOCH", "PEER", "CLIENT"});
+  if (verbose)
+    rows.front().insert(rows.front().end(), {"HINT BYTES", "SKEW", "TO REFILL", "EPOCH", "PEER", "CLIENT"});
   for (const MemberInfo& member : status.members) {
     rows.push_back({member.name, member.state, member.rack, decimal(member.weight, 2),
                     decimal(member.share * 100, 1) + "%", or_dash(member.keys),
                     member.bytes ? human_bytes(*member.bytes) : "-", or_dash(member.hints),
                     member.lag_seconds ? decimal(*member.lag_seconds, 1) + "s" : "-"});
     if (verbose)
-      rows.back().insert(
-          rows.back().end(),
-          {member.hint_bytes ? human_bytes(*member.hint_bytes) : "-",
-           member.skew_seconds ? decimal(*member.skew_seconds, 3) + "s" : "-", or_dash(member.epoch),
-           text_or_dash(member.peer_address), text_or_dash(member.client_address)});
+      rows.back().insert(rows.back().end(),
+                         {member.hint_bytes ? human_bytes(*member.hint_bytes) : "-",
+                          member.skew_seconds ? decimal(*member.skew_seconds, 3) + "s" : "-",
+                          or_dash(member.incomplete_partitions), or_dash(member.epoch),
+                          text_or_dash(member.peer_address), text_or_dash(member.client_address)});
   }
   return "epoch " + std::to_string(status.epoch) +
-         (status.change_under_way ? ", a change is under way\n" : "\n") + table(rows);
+         (status.change_under_way ? ", a change is under way\n" : "\n") + table(rows) + warnings(status);
 }
 
 std::string to_text(const RingInfo& ring) {
@@ -131,46 +159,52 @@ std::string to_text(const std::vector<BucketInfo>& buckets) {
   return table(rows);
 }
 
-std::string hints_text(const std::vector<HintInfo>& peers) {
-  if (peers.empty()) return "no hints\n";
-  std::vector<Row> rows = {{"FOR", "HELD BY", "HINTS", "BYTES"}};
-  for (const HintInfo& peer : peers)
-    rows.push_back({peer.intended, peer.held_by, std::to_string(peer.hints), human_bytes(peer.bytes)});
-  return table(rows);
-}
-
-std::string lag_text(const std::vector<LagInfo>& pairs) {
-  std::vector<Row> rows = {{"FROM", "TO", "COMPARED", "DIFFERING PARTITIONS", "WRITES BEHIND", "PROBLEM"}};
-  for (const LagInfo& pair : pairs) {
-    rows.push_back(
-        {pair.from, pair.to, pair.lag_seconds ? decimal(*pair.lag_seconds, 1) + "s ago" : "not yet",
-         std::to_string(pair.differing_partitions), std::to_string(pair.behind), text_or_dash(pair.problem)});
-  }
-  return table(rows);
-}
-
-std::string repair_text(const RepairReport& report, bool accepted_loss) {
-  if (accepted_loss) {
-    std::string text = counted(report.accepted_loss.size(), "partition") + " taken for whole as they are";
-    for (const uint32_t partition : report.accepted_loss) text += ' ' + std::to_string(partition);
-    return text + '\n';
-  }
-  return counted(report.differences, "difference") + ", " + counted(report.keys_sent, "key") + " and " +
-         human_bytes(report.bytes_sent) + " sent" +
-         (report.partial ? "; not all members could be compared" : "") + '\n';
-}
-
-std::string purge_text(const PurgeReport& report) {
+std::string to_text(const HintsOfAll& hints) {
   std::string text =
-      counted(report.erased, "record") + " let go, " + std::to_string(report.blocked) + " must stay\n";
-  for (const std::string& why : report.blocked_by) text += why + '\n';
+      counted(hints.hints, "hint") + ", " + human_bytes(hints.bytes) + not_asked(hints.unknown);
+  if (hints.peers.empty()) return text;
+  std::vector<Row> rows = {{"FOR", "HELD BY", "HINTS", "BYTES"}};
+  for (const HintInfo& peer : hints.peers)
+    rows.push_back({peer.intended, peer.held_by, std::to_string(peer.hints), human_bytes(peer.bytes)});
+  return text + table(rows);
+}
+
+std::string to_text(const LagOfAll& lag) {
+  std::vector<Row> rows = {
+      {"FROM", "TO", "COMPARED", "PARTITIONS THAT DIFFERED", "WRITES BEHIND", "HINT BYTES", "PROBLEM"}};
+  for (const auto& [pair, hint_bytes] : lag.pairs) {
+    rows.push_back({pair.from, pair.to,
+                    pair.lag_seconds ? decimal(*pair.lag_seconds, 1) + "s ago" : "not yet",
+                    std::to_string(pair.differing_partitions), std::to_string(pair.behind),
+                    hint_bytes ? human_bytes(*hint_bytes) : "-", text_or_dash(pair.problem)});
+  }
+  return table(rows);
+}
+
+std::string to_text(const RepairOfAll& repair, bool accept_loss) {
+  const RepairReport& sum = repair.sum;
+  if (accept_loss) {
+    std::string text = counted(sum.accepted_loss.size(), "partition") + " taken for whole";
+    for (size_t i = 0; i < sum.accepted_loss.size(); ++i)
+      text += (i == 0 ? ": " : " ") + std::to_string(sum.accepted_loss[i]);
+    return text + not_asked(repair.unknown);
+  }
+  return counted(sum.differences, "difference") + " in " + counted(sum.partitions, "comparison") +
+         " of partitions; " + counted(sum.keys_sent, "key") + ", " + human_bytes(sum.bytes_sent) + " sent" +
+         (sum.partial ? "; partial: not all owners could be compared" : "") + not_asked(repair.unknown);
+}
+
+std::string to_text(const PurgeOfAll& purge) {
+  std::string text = counted(purge.sum.erased, "record") + " let go, " + std::to_string(purge.sum.blocked) +
+                     " must stay" + not_asked(purge.unknown);
+  for (const std::string& why : purge.sum.blocked_by) text += "  " + why + '\n';
   return text;
 }
 
-std::string scrub_text(const ScrubReport& report) {
-  return counted(report.records, "record") + " in " + counted(report.partitions, "partition") + " read, " +
-         std::to_string(report.leaves_corrected) + " leaves corrected, " +
-         counted(report.problems.size(), "problem") + '\n';
+std::string to_text(const ScrubOfAll& scrub) {
+  return counted(scrub.sum.records, "record") + " in " + counted(scrub.sum.partitions, "partition") +
+         " read, " + counted(scrub.sum.leaves_corrected, "digest") + " corrected, " +
+         counted(scrub.sum.problems.size(), "problem") + not_asked(scrub.unknown);
 }
 
 }  // namespace ringkv::tools

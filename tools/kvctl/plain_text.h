@@ -5,18 +5,21 @@
 #include <vector>
 
 #include "ringkv/admin.h"
+#include "tools/kvctl/cluster_reports.h"
 
 namespace ringkv::tools {
 
 std::string to_text(const Explanation& explanation);
 std::string to_text(const LocalRecord& record);
-std::string to_text(const ClusterStatus& status, bool verbose);  // verbose: with addresses and epochs
+std::string to_text(const ClusterStatus& status, bool verbose);
 std::string to_text(const RingInfo& ring);
 std::string to_text(const std::vector<BucketInfo>& buckets);
-std::string hints_text(const std::vector<HintInfo>& peers);
-std::string lag_text(const std::vector<LagInfo>& pairs);
-std::string repair_text(const RepairReport& report, bool accepted_loss);
-std::string purge_text(const PurgeReport& report);
-std::string scrub_text(const ScrubReport& report);
+
+// Of all members.
+std::string to_text(const HintsOfAll& hints);
+std::string to_text(const LagOfAll& lag);
+std::string to_text(const RepairOfAll& repair, bool accept_loss);
+std::string to_text(const PurgeOfAll& purge);
+std::string to_text(const ScrubOfAll& scrub);
 
 }  // namespace ringkv::tools

@@ -51,9 +51,12 @@ class CommandLine {
   // flags_cluster.cc
   void add_inspection();
   void add_buckets();
+  void add_faults();
+
+  // flags_converge.cc
   void add_wait();
   void add_convergence();
-  void add_faults();
+  std::chrono::milliseconds take_work_timeout();
 
   CLI::App app_{"Asks the nodes of a ringkv cluster.", "kvctl"};
   Target target_;

@@ -3,9 +3,16 @@
 #include <algorithm>
 
 namespace ringkv::simulation {
+namespace {
 
-Causality::Causality(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses)
-    : history_(history), ring_(ring), losses_(losses) {
+// Twice the bound within which a node's time needn't be corrected.
+constexpr Duration kClocksDiffer = std::chrono::seconds(10);
+
+}  // namespace
+
+Causality::Causality(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses,
+                     const Calendar& calendar)
+    : history_(history), ring_(ring), losses_(losses), calendar_(calendar) {
   for (const Write& write : history_.writes) {
     std::vector<const Write*>& replacers = replacers_[&write];
     for (const Write& later : history_.writes) {
@@ -16,25 +23,63 @@ Causality::Causality(const KeyHistory& history, const RingFacts& ring, const Dis
   }
 }
 
-bool Causality::is_safe(const Held& held, const Look& look) const {
-  return held.synced || !losses_.may_have_lost(held.node, held.written, look.completed);
+Causality::Keeps Causality::keeps(const Held& held, const Look& look) const {
+  if (!held.synced && losses_.may_have_lost(held.node, held.written, look.completed)) return Keeps::kMaybeNot;
+  return losses_.lost_with_disk(held.node, held.written, look.completed) ? Keeps::kFetchesAgain : Keeps::kYes;
 }
 
 bool Causality::must_include(const Write& write, const Look& look) const {
-  std::vector<std::string_view> holders;
+  if (look.healed && look.node.empty()) return must_include_once_healed(write, look);
+  std::map<std::string_view, Keeps> holders;
   for (const Held& held : write.held) {
-    if (held.written.known >= look.invoked) continue;
+    if (held.written.known >= look.invoked || held.hint) continue;
     if (!look.node.empty()) {
-      if (held.node == look.node && is_safe(held, look)) return true;
+      if (held.node == look.node && keeps(held, look) == Keeps::kYes) return true;
     } else if (!held.node.empty()) {
-      const bool known = std::find(holders.begin(), holders.end(), held.node) != holders.end();
-      if (!known && is_safe(held, look)) holders.push_back(held.node);
-    } else {
-      const uint32_t lost = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
-      if (held.owners + look.read_quorum > ring_.copies + lost) return true;
+      const Keeps found = keeps(held, look);
+      const auto [holder, is_new] = holders.try_emplace(held.node, found);
+      if (!is_new) holder->second = std::min(holder->second, found);
+    } else if (must_include_by_count(held, look)) {
+      return true;
     }
   }
-  return look.node.empty() && holders.size() + look.read_quorum > ring_.copies;
+  const auto count = [&](Keeps what) {
+    return static_cast<uint32_t>(std::count_if(holders.begin(), holders.end(),
+                                               [&](const auto& holder) { return holder.second == what; }));
+  };
+  if (count(Keeps::kYes) == 0) return false;
+  return count(Keeps::kYes) + count(Keeps::kFetchesAgain) + look.read_quorum > ring_.copies;
+}
+
+bool Causality::must_include_by_count(const Held& held, const Look& look) const {
+  const uint32_t cut = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
+  if (cut + losses_.disks_lost(held.written, held.synced, look.completed) >= held.owners) return false;
+  return held.owners + look.read_quorum > ring_.copies + cut;
+}
+
+bool Causality::must_include_once_healed(const Write& write, const Look& look) const {
+  return std::any_of(write.held.begin(), write.held.end(), [&](const Held& held) {
+    if (held.written.known >= look.invoked) return false;
+    if (!held.node.empty()) return keeps(held, look) == Keeps::kYes;
+    const uint32_t cut = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
+    return cut + losses_.disks_lost(held.written, held.synced, look.completed) < held.owners;
+  });
+}
+
+// Whoever stamps a time and whoever compares it are each off by up to the bound, or it was noted.
+bool Causality::may_have_expired(const Write& write, const Look& look) const {
+  if (!write.ttl) return false;
+  return calendar_.date(write.invoked_at) + *write.ttl <= calendar_.date(look.completed_at) + kClocksDiffer ||
+         calendar_.wrong_between(write.invoked_at, look.completed_at);
+}
+
+bool Causality::must_have_expired(const Write& write, const Look& look) const {
+  if (!write.ttl || calendar_.wrong_between(write.invoked_at, look.completed_at)) return false;
+  return calendar_.date(write.stamped_until) + *write.ttl + kClocksDiffer < calendar_.date(look.invoked_at);
+}
+
+bool Causality::surely_lacks(const CausalContext& context, const Dot& dot) const {
+  return !context.covers(dot) && !ring_.closed_lives.contains(dot.actor);
 }
 
 bool Causality::has_replaced(const Write& later, const Write& write) const {
@@ -61,8 +106,8 @@ bool Causality::may_have_replaced(const Write& later, const Write& write) const 
   }
   if (later.known < write.invoked) return false;  // it was there before
   if (!dot) return true;
-  if (later.context) return later.context->covers(*dot);
-  return !later.left || later.left->covers(*dot);
+  if (later.context) return !surely_lacks(*later.context, *dot);
+  return !later.left || !surely_lacks(*later.left, *dot);
 }
 
 }  // namespace ringkv::simulation

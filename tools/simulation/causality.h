@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "tools/simulation/calendar.h"
 #include "tools/simulation/disk_losses.h"
 #include "tools/simulation/key_history.h"
 
@@ -15,11 +16,21 @@ namespace ringkv::simulation {
 class Causality {
  public:
   // All are borrowed.
-  Causality(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses);
+  Causality(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses,
+            const Calendar& calendar);
 
   // Whoever asked these owners has met one that held the write (R + W > N), or something that had replaced
-  // it. A power cut may take from each holder what it had only buffered.
+  // it. A power cut may take from each holder what it had only buffered. Who has lost a disk fetches what the
+  // other owners hold before it counts again; so one must be left that holds the write. Once everything has
+  // converged one is enough, also if it only held a hint.
   bool must_include(const Write& write, const Look& look) const;
+
+  // By expiry, as this look may, or must have, taken it.
+  bool may_have_expired(const Write& write, const Look& look) const;
+  bool must_have_expired(const Write& write, const Look& look) const;
+
+  // The context doesn't cover it, and it isn't of a life that is closed: those needn't be listed.
+  bool surely_lacks(const CausalContext& context, const Dot& dot) const;
 
   // A write that replaced this one: a record in which it is included doesn't show `write`.
   bool has_replaced(const Write& later, const Write& write) const;
@@ -28,11 +39,15 @@ class Causality {
   bool may_have_replaced(const Write& later, const Write& write) const;
 
  private:
-  bool is_safe(const Held& held, const Look& look) const;
+  enum class Keeps : uint8_t { kYes, kFetchesAgain, kMaybeNot };
+  Keeps keeps(const Held& held, const Look& look) const;
+  bool must_include_once_healed(const Write& write, const Look& look) const;
+  bool must_include_by_count(const Held& held, const Look& look) const;
 
   const KeyHistory& history_;
   const RingFacts& ring_;
   const DiskLosses& losses_;
+  const Calendar& calendar_;
   std::map<const Write*, std::vector<const Write*>> replacers_;
 };
 

@@ -65,7 +65,7 @@ std::optional<Violation> check_history(const History& history, const RingFacts& 
   if (auto violation = check_answers(history, ring)) return violation;
   const DiskLosses losses(history);
   for (const KeyHistory& key : key_histories(history, ring, losses)) {
-    if (auto violation = KeyChecker(key, ring, losses).check()) return violation;
+    if (auto violation = KeyChecker(key, ring, losses, history.calendar()).check()) return violation;
   }
   return std::nullopt;
 }
@@ -83,11 +83,14 @@ std::optional<Violation> check_leaves(const LeafTable& leaves, const RingDescrip
     if (!parts || !record.ok())
       return Violation{"leaves", cat("unreadable record ", display_key(cursor->key()))};
     const uint64_t bytes = content_bytes(parts->key, *record);
-    Leaf& leaf = recomputed.at(leaf_of(parts->token, leaves.partitions()));
+    const LeafId id = leaf_of(parts->token, leaves.partitions());
+    Leaf leaf = recomputed.at(id);
     leaf.hash ^= hasher.hash(digest_of(parts->bucket, parts->key), *record);
     leaf.keys += bytes > 0 ? 1 : 0;
     leaf.bytes += bytes;
+    recomputed.set(id, leaf);
   }
+  if (!cursor->status().ok()) return std::nullopt;  // a damaged file that nobody has come across yet
   static const LeafPage kEmpty{};
   for (Partition partition = 0; partition < leaves.partitions(); ++partition) {
     const LeafPage* kept = leaves.page(partition);

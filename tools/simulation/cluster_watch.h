@@ -31,6 +31,14 @@ class ClusterWatch {
   // The process on that machine serves no more.
   void gone(const std::string& machine) { serving_.erase(machine); }
 
+  // Its disk isn't the one any more that knew what was before; the others may, but who can't be reached can't
+  // tell.
+  void forget(const std::string& machine, NodeId node) {
+    serving_.erase(machine);
+    told_.erase(machine);
+    generations_.erase(node);
+  }
+
   const std::optional<Violation>& violation() const { return violation_; }
   uint64_t boots() const { return boots_.size(); }
   uint64_t rings() const { return rings_.size(); }

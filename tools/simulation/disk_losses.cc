@@ -17,6 +17,7 @@ DiskLosses::DiskLosses(const History& history) {
     nodes_[cut.node].cuts.push_back(cut.at);
     cuts_.push_back(cut.at);
   }
+  for (const DiskLoss& loss : history.disk_losses()) nodes_[loss.node].disk_losses.push_back(loss);
   for (const Operation& operation : history.operations()) {
     // What a repeated operation is answered was synced some time ago.
     if (operation.completed == kNever || operation.first_try) continue;
@@ -51,6 +52,38 @@ uint32_t DiskLosses::nodes_that_may_have_lost(const Written& written, Step until
   uint32_t count = 0;
   for (const auto& [name, node] : nodes_) count += may_have_lost(node, written, until) ? 1 : 0;
   return count;
+}
+
+bool DiskLosses::lost_with_disk(const std::string& node, const Written& written, Step until) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() && lost_with_disk(found->second, written, until);
+}
+
+bool DiskLosses::lost_with_disk(const Node& node, const Written& written, Step until) {
+  return std::any_of(node.disk_losses.begin(), node.disk_losses.end(), [&](const DiskLoss& loss) {
+    return loss.at > written.since && loss.at < until && loss.kept < written.known;
+  });
+}
+
+uint32_t DiskLosses::disks_lost(const Written& written, bool synced, Step until) const {
+  uint32_t count = 0;
+  for (const auto& [name, node] : nodes_) {
+    if (!synced && may_have_lost(node, written, until)) continue;
+    count += lost_with_disk(node, written, until) ? 1 : 0;
+  }
+  return count;
+}
+
+bool DiskLosses::any_disk_lost_between(Step after, Step before) const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const auto& node) { return any_disk_lost_between(node.first, after, before); });
+}
+
+bool DiskLosses::any_disk_lost_between(const std::string& node, Step after, Step before) const {
+  const auto found = nodes_.find(node);
+  return found != nodes_.end() &&
+         std::any_of(found->second.disk_losses.begin(), found->second.disk_losses.end(),
+                     [&](const DiskLoss& loss) { return loss.at > after && loss.at < before; });
 }
 
 bool DiskLosses::any_cut_between(Step after, Step before) const { return any_between(cuts_, after, before); }

@@ -1,5 +1,6 @@
-// What power cuts may have taken: of each node, what it had written and not yet synced. A sync makes all safe
-// that stands before it in that node's log.
+// What nodes may have lost. A power cut takes what was written and not yet synced; a sync makes all safe that
+// stands before it in that node's log. With its disk a node loses everything, or what came after a copy of
+// it.
 #pragma once
 
 #include <map>
@@ -24,6 +25,14 @@ class DiskLosses {
   bool may_have_lost(const std::string& node, const Written& written, Step until) const;
   // How many nodes may have lost it.
   uint32_t nodes_that_may_have_lost(const Written& written, Step until) const;
+  // Whether it went with that node's disk by `until`. What other owners hold of it the node fetches again
+  // before it counts for reads.
+  bool lost_with_disk(const std::string& node, const Written& written, Step until) const;
+  // Of how many nodes, beside those that may have lost it by a power cut where `synced` is false.
+  uint32_t disks_lost(const Written& written, bool synced, Step until) const;
+  bool any_disk_lost_between(Step after, Step before) const;
+  bool any_disk_lost_between(const std::string& node, Step after, Step before) const;
+
   // Whether any node's power was cut between the two steps.
   bool any_cut_between(Step after, Step before) const;
   bool any_cut_between(const std::string& node, Step after, Step before) const;
@@ -32,9 +41,11 @@ class DiskLosses {
   struct Node {
     std::vector<Step> cuts;
     std::multimap<Step, Step> syncs;  // that a put waited for: invoked, acknowledged
+    std::vector<DiskLoss> disk_losses;
   };
 
   static bool may_have_lost(const Node& node, const Written& written, Step until);
+  static bool lost_with_disk(const Node& node, const Written& written, Step until);
   static bool synced_between(const Node& node, Step after, Step before);
 
   std::map<std::string, Node> nodes_;

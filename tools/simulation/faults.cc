@@ -36,7 +36,10 @@ constexpr NamedInterval kIntervals[] = {
     {"move", &Faults::move, seconds(60)},           {"kill", &Faults::kill, seconds(30)},
     {"power", &Faults::power_cut, seconds(40)},     {"stop", &Faults::stop, seconds(60)},
     {"disk", &Faults::disk_error, seconds(30)},     {"space", &Faults::low_space, seconds(60)},
-    {"clock", &Faults::clock_jump, seconds(30)},
+    {"clock", &Faults::clock_jump, seconds(30)},    {"day", &Faults::wrong_day, seconds(150)},
+    {"absence", &Faults::absence, seconds(200)},    {"sleep", &Faults::sleep, seconds(200)},
+    {"wipe", &Faults::wipe, seconds(300)},          {"restore", &Faults::restore, seconds(150)},
+    {"gone", &Faults::gone, seconds(300)},          {"damage", &Faults::damage, seconds(150)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {

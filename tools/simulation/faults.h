@@ -33,7 +33,15 @@ struct Faults {
   Duration stop{};        // asked to stop
   Duration disk_error{};  // one of the next writes, syncs or reads fails
   Duration low_space{};   // for some seconds
-  Duration clock_jump{};  // of the wall clock, by up to 10 s either way
+  Duration clock_jump{};  // of the wall clock, to up to 10 s off; never of most nodes at once
+  Duration wrong_day{};   // its wall clock is days off for up to a minute; never those of most nodes
+  Duration absence{};     // it is away for 20 to 60 s: longer than hints last
+  Duration sleep{};       // its process stands still for 10 s to a minute, in which days pass everywhere
+  // Of few nodes, so that a majority of the voters keeps its vote.
+  Duration wipe{};     // its disk is replaced by an empty one, and it joins again under its name
+  Duration restore{};  // its disk is put back to what it was some time and some lives ago
+  Duration damage{};   // of the whole ring: one node finds files damaged
+  Duration gone{};     // of the whole ring: one node leaves and never comes back
 
   double slow_work = 0;   // of work off the loop, up to a second
   double cache_miss = 0;  // of look-ups, so that they go through a worker

@@ -6,15 +6,18 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/client_message.h"
+#include "base/ids.h"
 #include "base/time.h"
+#include "tools/simulation/calendar.h"
 
 namespace ringkv::simulation {
 
-// Counts calls, answers and power cuts: of two events the one with the smaller step was first.
+// Counts calls, answers and losses: of two events the one with the smaller step was first.
 using Step = uint64_t;
 inline constexpr Step kNever = std::numeric_limits<Step>::max();
 
@@ -39,6 +42,13 @@ struct PowerCut {
   Step at = 0;
 };
 
+// A disk that was wiped, put back to an older copy, or is away for good.
+struct DiskLoss {
+  std::string node;
+  Step kept = 0;  // what it held then is still there
+  Step at = 0;
+};
+
 class History {
  public:
   OperationIndex invoke(Operation operation, Time now) {
@@ -54,14 +64,28 @@ class History {
     operation.reply = std::move(reply);
   }
   void cut_power(const std::string& node) { power_cuts_.push_back({node, ++last_step_}); }
+  void lose_disk(const std::string& node, Step kept = 0) {
+    disk_losses_.push_back({node, kept, ++last_step_});
+  }
+  // A moment between what was before and what comes.
+  Step mark() { return ++last_step_; }
+  // Everything has converged: from here on each answer includes whatever was acknowledged.
+  void heal() { healed_ = ++last_step_; }
 
   const std::vector<Operation>& operations() const { return operations_; }
   const std::vector<PowerCut>& power_cuts() const { return power_cuts_; }
+  const std::vector<DiskLoss>& disk_losses() const { return disk_losses_; }
+  Step healed() const { return healed_; }
+  Calendar& calendar() { return calendar_; }
+  const Calendar& calendar() const { return calendar_; }
 
  private:
   std::vector<Operation> operations_;
   std::vector<PowerCut> power_cuts_;
+  std::vector<DiskLoss> disk_losses_;
+  Calendar calendar_;
   Step last_step_ = 0;
+  Step healed_ = kNever;
 };
 
 // For people: "operation 17".
@@ -76,6 +100,8 @@ struct RingFacts {
   std::string lww_bucket;  // the one in which the last writer wins
   uint64_t lww_since = 0;  // epoch; a node that hasn't heard of it doesn't know that bucket
   std::map<NodeId, std::string> names;
+  std::set<std::string> gone;    // for good
+  std::set<Actor> closed_lives;  // contexts needn't list them any more
 
   // The default r and w of every bucket.
   uint32_t quorum() const { return copies / 2 + 1; }

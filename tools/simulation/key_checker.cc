@@ -7,8 +7,9 @@
 
 namespace ringkv::simulation {
 
-KeyChecker::KeyChecker(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses)
-    : history_(history), causality_(history, ring, losses) {
+KeyChecker::KeyChecker(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses,
+                       const Calendar& calendar)
+    : history_(history), causality_(history, ring, losses, calendar) {
   for (const Write& write : history_.writes) {
     if (!write.is_delete) by_value_[write.value] = &write;
   }
@@ -59,7 +60,7 @@ void KeyChecker::check_own_writes() {
     if (!write.is_blind() || write.left_told == kNever) continue;
     for (const Write& earlier : history_.writes) {
       if (earlier.client != write.client || earlier.left_told > write.invoked || !earlier.dot()) continue;
-      if (!write.left->covers(*earlier.dot())) {
+      if (causality_.surely_lacks(*write.left, *earlier.dot())) {
         broken("I3",
                cat(name_of(write.index), " doesn't follow ", name_of(earlier.index), " of the same client"));
       }
@@ -67,7 +68,7 @@ void KeyChecker::check_own_writes() {
   }
 }
 
-// I6; and I5: what failed never appears.
+// I6; I5: what failed never appears; and what has expired is shown by no more than a look at one copy.
 void KeyChecker::check_values(const Reading& reading) {
   for (const std::string& value : *reading.values) {
     const auto write = by_value_.find(value);
@@ -77,6 +78,9 @@ void KeyChecker::check_values(const Reading& reading) {
     } else if (write->second->failed) {
       broken("I5",
              cat(name_of(reading.index), " shows ", name_of(write->second->index), ", which had failed"));
+    } else if (reading.look.node.empty() && causality_.must_have_expired(*write->second, reading.look)) {
+      broken("expiry",
+             cat(name_of(reading.index), " shows ", name_of(write->second->index), ", which had expired"));
     }
   }
 }
@@ -108,16 +112,21 @@ bool KeyChecker::is_discharged(const Write& write, const Reading& reading) const
                      [&](const Write* later) { return includes(reading, *later); });
 }
 
-// The write is shown, or a delete or something shown may have replaced it, over however many steps.
-bool KeyChecker::is_accounted_for(const Write& write, const Reading& reading,
-                                  std::set<const Write*>& visited) const {
-  if (!write.is_delete && reading.values->contains(write.value)) return true;
+// The write is shown, or a delete, something that has expired, or something shown may have replaced it, over
+// however many steps. The answer's context covers all that is in the record; what it doesn't cover was in one
+// that a delete or an expiry has let go.
+bool KeyChecker::is_accounted_for(const Write& write, const Reading& reading, bool let_go,
+                                  Search& search) const {
+  if (write.is_delete || causality_.may_have_expired(write, reading.look)) return true;
+  if (!let_go && reading.values->contains(write.value)) return true;
   for (const Write& later : history_.writes) {
     if (later.invoked > reading.look.completed) break;
     if (!causality_.may_have_replaced(later, write)) continue;
-    if (reading.context && later.dot() && !reading.context->covers(*later.dot())) continue;
-    if (!visited.insert(&later).second) continue;
-    if (later.is_delete || is_accounted_for(later, reading, visited)) return true;
+    const bool lacks =
+        reading.context && later.dot() && causality_.surely_lacks(*reading.context, *later.dot());
+    const bool later_let_go = let_go || lacks;
+    if (!(later_let_go ? search.visited_let_go : search.visited).insert(&later).second) continue;
+    if (is_accounted_for(later, reading, later_let_go, search)) return true;
   }
   return false;
 }
@@ -131,12 +140,14 @@ void KeyChecker::check_nothing_is_missing(const Reading& reading) {
     const bool covered = reading.context && write.dot() && reading.context->covers(*write.dot());
     const bool expected = causality_.must_include(write, reading.look);
     if (!covered && !expected) continue;
-    if (!covered && reading.context && write.dot()) {
-      broken("I1", cat(name_of(reading.index), " has not seen ", name_of(write.index)));
-    }
-    if (write.is_delete || reading.values->contains(write.value) || is_discharged(write, reading)) continue;
-    std::set<const Write*> visited = {&write};
-    if (is_accounted_for(write, reading, visited)) continue;
+    const bool shown = !write.is_delete && reading.values->contains(write.value);
+    const bool lacks =
+        reading.context && write.dot() && causality_.surely_lacks(*reading.context, *write.dot());
+    if (shown && lacks)
+      broken("I3", cat(name_of(reading.index), " shows ", name_of(write.index), " and doesn't cover it"));
+    if (write.is_delete || shown || (!lacks && is_discharged(write, reading))) continue;
+    Search search;
+    if (is_accounted_for(write, reading, lacks, search)) continue;
     broken(expected ? "I1" : "I3", cat(name_of(reading.index), " lacks ", name_of(write.index),
                                        expected ? ", which its owners held" : ", which its context covers",
                                        " and which nothing replaced"));

@@ -14,7 +14,8 @@ namespace ringkv::simulation {
 class KeyChecker {
  public:
   // All are borrowed.
-  KeyChecker(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses);
+  KeyChecker(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses,
+             const Calendar& calendar);
 
   std::optional<Violation> check();
 
@@ -28,7 +29,12 @@ class KeyChecker {
 
   bool includes(const Reading& reading, const Write& write) const;
   bool is_discharged(const Write& write, const Reading& reading) const;
-  bool is_accounted_for(const Write& write, const Reading& reading, std::set<const Write*>& visited) const;
+  // By steps that the answer's context covers; or by others, of a record that was let go.
+  struct Search {
+    std::set<const Write*> visited;
+    std::set<const Write*> visited_let_go;
+  };
+  bool is_accounted_for(const Write& write, const Reading& reading, bool let_go, Search& search) const;
 
   const KeyHistory& history_;
   const Causality causality_;

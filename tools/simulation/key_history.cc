@@ -83,6 +83,8 @@ class Sorter {
     KeyHistory& history = key(put.bucket, put.key);
     if (!operation.first_try) add_write(history, index, put);
     Write& write = *writes_.at(operation.first_try.value_or(index));
+    const Time deadline = operation.invoked_at + operation.request.timeout;
+    write.stamped_until = std::max(write.stamped_until, is_ok(operation) ? operation.completed_at : deadline);
     tries_[&write].push_back(index);
     const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
     if (!is_ok(operation) || receipt == nullptr) return;
@@ -101,6 +103,8 @@ class Sorter {
     write.value = put.value;
     write.is_delete = put.tombstone;
     write.invoked = operation.invoked;
+    write.invoked_at = operation.invoked_at;
+    if (put.ttl_ms) write.ttl = std::chrono::milliseconds(*put.ttl_ms);
     write.synced = put.durability.value_or(Durability::kSynced) == Durability::kSynced;
     write.reads_first = !put.context && (put.read_first || put.tombstone);
     if (put.context) write.context = context(history, *put.context);
@@ -111,19 +115,21 @@ class Sorter {
     }
   }
 
-  // The owners that a receipt names, and as many as were asked for. One without names comes from the record,
-  // which whoever gives it has read.
+  // The owners that a receipt names, and as many as were asked for but for those whose hints others keep. One
+  // without names comes from the record, which whoever gives it has read.
   void take_acknowledgements(Write& write, const Operation& operation, const PutReceipt& receipt) const {
     const auto& put = std::get<ClientPut>(operation.request.body);
     const DiskLosses::Written written{write.invoked, operation.completed};
     uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
     for (const Acknowledgement& ack : receipt.acks) {
       if (ack.kind == Acknowledgement::Kind::kHint) {
-        --asked_for;
+        asked_for -= std::min(asked_for, 1U);
+        write.held.push_back({ack.node, 1, written, write.synced, true});
       } else {
         write.held.push_back({ack.node, 1, written, ack.kind == Acknowledgement::Kind::kSynced});
       }
     }
+    if (asked_for == 0) return;
     const bool from_record = receipt.acks.empty();
     write.held.push_back({.owners = from_record ? std::min(asked_for, ring_.confirming()) : asked_for,
                           .written = written,
@@ -170,8 +176,12 @@ class Sorter {
     const ClientReply::Body& answer = operation.reply.body;
     Reading reading;
     reading.index = index;
-    reading.look = {
-        .invoked = operation.invoked, .completed = operation.completed, .read_quorum = ring_.quorum()};
+    reading.look = {.invoked = operation.invoked,
+                    .completed = operation.completed,
+                    .read_quorum = ring_.quorum(),
+                    .healed = operation.invoked > history_.healed(),
+                    .invoked_at = operation.invoked_at,
+                    .completed_at = operation.completed_at};
     if (const auto* get = std::get_if<ClientGet>(&asked)) {
       if (get->r != 0) reading.look.read_quorum = get->r;
       KeyHistory& history = key(get->bucket, get->key);
@@ -268,7 +278,12 @@ class Sorter {
     return std::none_of(write.held.begin(), write.held.end(), [&](const Held& before) {
       if (before.node != held.node || before.owners < held.owners || before.synced < held.synced)
         return false;
-      if (before.written.known > held.written.known) return false;
+      if (before.written.known > held.written.known || before.hint) return false;
+      const bool disk_lost =
+          held.node.empty()
+              ? losses_.any_disk_lost_between(before.written.since, held.written.known)
+              : losses_.any_disk_lost_between(held.node, before.written.since, held.written.known);
+      if (disk_lost) return false;
       return before.synced ||
              !(held.node.empty()
                    ? losses_.any_cut_between(before.written.since, held.written.known)

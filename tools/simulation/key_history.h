@@ -16,12 +16,13 @@
 namespace ringkv::simulation {
 
 // So many owners had a write, or something that had replaced it, committed at some moment of `written`: an
-// acknowledgement, a get that was confirmed, a look at one replica.
+// acknowledgement, a get that was confirmed, a look at one replica. Or one node had it as a hint.
 struct Held {
   std::string node;  // empty: it isn't known which of the owners
   uint32_t owners = 1;
   DiskLosses::Written written;
   bool synced = false;
+  bool hint = false;  // seen once everything has converged, not before
 };
 
 // A put or delete, with all tries of it by its operation id.
@@ -35,6 +36,9 @@ struct Write {
   bool synced = true;                    // as it was asked for
   std::set<std::string> seen_values;     // those that the answer showed from which the context was taken
   Step invoked = 0;
+  std::optional<Duration> ttl;  // its time begins when it is stamped: between these two
+  Time invoked_at{};
+  Time stamped_until{};
 
   Step known = kNever;  // acknowledged, or seen by a reader; kNever: its outcome is open, or it failed
   bool acknowledged = false;
@@ -59,6 +63,9 @@ struct Look {
   Step completed = 0;
   uint32_t read_quorum = 0;  // owners
   std::string node;          // that one alone
+  bool healed = false;       // everything had converged before
+  Time invoked_at{};
+  Time completed_at{};
 };
 
 // What one answer said about one key.

@@ -24,11 +24,23 @@ constexpr Duration kFreezeMin = milliseconds(100);
 constexpr Duration kFreezeMax = seconds(5);
 constexpr Duration kLowSpaceMax = seconds(5);
 constexpr Duration kClockJumpMax = seconds(10);
+constexpr Duration kClockJumpSmallMax = seconds(2);
+constexpr Duration kDay = std::chrono::hours(24);
+constexpr int64_t kDaysMax = 30;
+constexpr Duration kWrongDayMax = seconds(60);
+constexpr Duration kAwayMin = seconds(20);
+constexpr Duration kAwayMax = seconds(60);
+constexpr Duration kSleepMin = seconds(10);
+constexpr Duration kSleepMax = seconds(60);
+constexpr Duration kCopyAgeMin = seconds(2);
+constexpr Duration kCopyAgeMax = seconds(60);
+constexpr Duration kLookForLivesPause = seconds(2);
 constexpr Duration kAimPauseMax = milliseconds(40);
 constexpr uint64_t kAimOneIn = 4;
 constexpr Duration kLookPause = milliseconds(100);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
+constexpr Family kDamagedFamilies[] = {Family::kData, Family::kData, Family::kDigests, Family::kHints};
 constexpr uint64_t kNeverReached = uint64_t{1} << 60;
 constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1} << 40};
 
@@ -54,12 +66,24 @@ void Nemesis::let_loose() {
   strike_node(faults.disk_error, &Nemesis::fail_disk);
   strike_node(faults.low_space, &Nemesis::fill_disk);
   strike_node(faults.clock_jump, &Nemesis::jump_clock);
+  strike_node(faults.wrong_day, &Nemesis::miss_the_day);
+}
+
+void Nemesis::strike_members() {
+  const Faults& faults = world_.faults;
+  strike_node(faults.absence, &Nemesis::keep_away);
+  strike_node(faults.sleep, &Nemesis::sleep);
+  strike_node(faults.wipe, &Nemesis::wipe);
+  strike_node(faults.restore, &Nemesis::copy_disk);
+  schedule(faults.damage, [this] { damage(); });
+  schedule(faults.gone, [this] { leave_for_good(); });
 }
 
 void Nemesis::make_peace() {
   peace_ = true;
   for (SimulatedNode* node : setting_.nodes) {
     node->set_space({});
+    node->clock().set_wrong_by({});
     // One fault is planned for each kind of call: this one takes its place and never comes.
     for (const DiskCall call : kDiskCalls) node->fail_disk(call, kNeverReached, DiskError::kInputOutput);
   }
@@ -219,16 +243,121 @@ void Nemesis::fill_disk(SimulatedNode& node) {
 }
 
 void Nemesis::jump_clock(SimulatedNode& node) {
-  node.clock().jump(world_.up_to(2 * kClockJumpMax) - kClockJumpMax);
+  set_clock_wrong(node, world_.up_to(2 * kClockJumpMax) - kClockJumpMax);
+}
+
+void Nemesis::miss_the_day(SimulatedNode& node) {
+  const auto days = static_cast<int64_t>(world_.random.below(2 * kDaysMax)) - kDaysMax;
+  set_clock_wrong(node, kDay * days + kDay);
+  world_.events.after(world_.up_to(kWrongDayMax), [this, &node] {
+    if (!peace_) set_clock_wrong(node, Duration::zero());
+  });
+}
+
+// The clocks of most nodes are never far off at one time, or nobody could know what time it is.
+void Nemesis::set_clock_wrong(SimulatedNode& node, Duration offset) {
+  const auto is_far = [](Duration by) { return by > kClockJumpSmallMax || by < -kClockJumpSmallMax; };
+  size_t far = is_far(offset) ? 1 : 0;
+  for (SimulatedNode* other : setting_.nodes) {
+    far += other != &node && is_far(other->clock().wrong_by()) ? 1 : 0;
+  }
+  if (is_far(offset) && 2 * far >= setting_.nodes.size()) offset %= kClockJumpSmallMax;
+  if (offset > kDay || offset < -kDay) world_.sightings.saw(sighting::kWrongDay);
+  node.clock().set_wrong_by(offset);
+}
+
+void Nemesis::keep_away(SimulatedNode& node) {
+  if (node.running()) node.kill();
+  away_until_[&node] = world_.events.now() + between(kAwayMin, kAwayMax);
+  saw_under_load(sighting::kAbsence);
+}
+
+// Days pass, for everybody, between the moment at which it was sent something and the one at which it looks.
+void Nemesis::sleep(SimulatedNode& node) {
+  if (!node.serving() || node.frozen()) return;
+  node.freeze(between(kSleepMin, kSleepMax));
+  world_.calendar.leap(world_.events.now(), kDay * static_cast<int64_t>(1 + world_.random.below(kDaysMax)));
+  saw_under_load(sighting::kDaysPassed);
+}
+
+// Whose disk is replaced or put back, or who is gone, votes no more for a while, or ever; the others must
+// still be a majority without one that has died just now.
+bool Nemesis::may_take_vote(const SimulatedNode& node) const {
+  if (votes_taken_.contains(&node)) return !is_gone(node);
+  return 2 * (votes_taken_.size() + 1) < setting_.nodes.size();
+}
+
+void Nemesis::wipe(SimulatedNode& node) {
+  if (!may_take_vote(node)) return;
+  votes_taken_.insert(&node);
+  if (node.running()) node.kill();
+  node.wipe();
+  history_.lose_disk(node.name());
+  setting_.on_other_disk(node);
+  saw_under_load(sighting::kWiped);
+}
+
+void Nemesis::copy_disk(SimulatedNode& node) {
+  if (!node.serving() || !may_take_vote(node) || copied_.contains(&node)) return;
+  votes_taken_.insert(&node);
+  copied_.insert(&node);
+  const Step kept = history_.mark();
+  const auto look = [this, &node, copy = node.copy_disk(), kept](const auto& again, Duration pause) -> void {
+    world_.events.after(pause, [=, this, &node] {
+      if (peace_ || is_gone(node)) return;
+      if (!node.has_copied(copy)) {  // it was wiped meanwhile
+        copied_.erase(&node);
+        return;
+      }
+      if (!node.may_go_back_to(copy)) {
+        // In its next life the others will know that the copy lacks one.
+        if (node.serving() && !node.frozen()) node.kill();
+        return again(again, kLookForLivesPause);
+      }
+      put_back(node, copy, kept);
+    });
+  };
+  look(look, between(kCopyAgeMin, kCopyAgeMax));
+}
+
+void Nemesis::put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept) {
+  if (node.running()) node.kill();
+  node.put_back(copy);
+  copied_.erase(&node);
+  history_.lose_disk(node.name(), kept);
+  setting_.on_other_disk(node);
+  saw_under_load(sighting::kPutBack);
+}
+
+// Always of the same node: all that the others hold must do.
+void Nemesis::damage() {
+  if (damaged_ == nullptr) damaged_ = setting_.nodes[world_.random.below(setting_.nodes.size())];
+  if (setting_.nodes.size() == 1 || is_gone(*damaged_)) return;
+  damaged_->damage(kDamagedFamilies[world_.random.below(std::size(kDamagedFamilies))]);
+  history_.lose_disk(damaged_->name());
+}
+
+// Only from a ring that can do without one more.
+void Nemesis::leave_for_good() {
+  SimulatedNode& node = *setting_.nodes[world_.random.below(setting_.nodes.size())];
+  if (gone_ != nullptr || !may_take_vote(node)) return;
+  votes_taken_.insert(&node);
+  gone_ = &node;
+  if (node.running()) node.kill();
+  world_.trace.add(world_.events.now(), node.name(), "is gone for good");
+  history_.lose_disk(node.name());
+  saw_under_load(sighting::kGone);
 }
 
 // Whoever runs the nodes starts one again that is down, at once, some time later, or late enough that others
 // call it down.
 void Nemesis::keep_up(SimulatedNode& node) {
+  if (is_gone(node)) return;
   Duration pause = kLookPause;
-  if (!node.running()) {
+  const bool away = !peace_ && world_.events.now() < away_until_[&node];
+  if (!node.running() && !away) {
     node.start();
-  } else if (!peace_) {
+  } else if (!peace_ && !away) {
     const uint64_t roll = world_.random.below(8);
     pause = world_.up_to(roll < 4 ? kDownShort : (roll < 7 ? kDownUsual : kDownLong));
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,17 +20,21 @@ class Nemesis {
     std::vector<SimulatedNode*> nodes;
     std::vector<std::string> clients;  // names of their machines
     std::function<bool()> requests_under_way;
+    std::function<void(const SimulatedNode&)> on_other_disk;  // that node's isn't the one it had
   };
 
-  // All are borrowed. Power cuts are written into the history: they excuse the loss of what was only
-  // buffered.
+  // All are borrowed. Power cuts and lost disks are written into the history: they excuse losses.
   Nemesis(World& world, SimulatedNetwork& network, Setting setting, History& history);
 
-  // Starts nodes that are down, from now on; strikes once it is let loose.
+  // Starts nodes that are down, from now on; strikes once it is let loose, and at disks and members once
+  // there is something to lose.
   void keep_nodes_up();
   void let_loose();
-  // No more faults; what is down is started, disks have room, everybody hears everybody.
+  void strike_members();
+  // No more faults; what is down is started, disks have room, everybody hears everybody, clocks are right.
   void make_peace();
+
+  bool is_gone(const SimulatedNode& node) const { return &node == gone_; }
 
  private:
   using Way = SimulatedNetwork::Way;
@@ -48,6 +54,16 @@ class Nemesis {
   void fail_disk(SimulatedNode& node);
   void fill_disk(SimulatedNode& node);
   void jump_clock(SimulatedNode& node);
+  void set_clock_wrong(SimulatedNode& node, Duration offset);
+  void miss_the_day(SimulatedNode& node);
+  void keep_away(SimulatedNode& node);
+  void sleep(SimulatedNode& node);
+  void wipe(SimulatedNode& node);
+  void copy_disk(SimulatedNode& node);
+  void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
+  void damage();
+  void leave_for_good();
+  bool may_take_vote(const SimulatedNode& node) const;
   void keep_up(SimulatedNode& node);
 
   std::vector<std::string> machines() const;
@@ -59,6 +75,11 @@ class Nemesis {
   SimulatedNetwork& network_;
   const Setting setting_;
   History& history_;
+  std::map<const SimulatedNode*, Time> away_until_;
+  std::set<const SimulatedNode*> votes_taken_;
+  std::set<const SimulatedNode*> copied_;  // to be put back to that
+  SimulatedNode* damaged_ = nullptr;
+  const SimulatedNode* gone_ = nullptr;
   bool partitioned_ = false;
   bool peace_ = false;
 };

@@ -31,7 +31,7 @@ class PeaceChecker {
 
   std::optional<Violation> verdict() {
     for (const auto& [key, copies] : copies_) {
-      if (copies.size() != ring_.copies)
+      if (copies.size() + ring_.gone.size() < ring_.copies || copies.size() > ring_.copies)
         broken("L3", cat("key ", key.second, " has ", copies.size(), " copies, not ", ring_.copies));
     }
     return violation_;
@@ -70,7 +70,8 @@ class PeaceChecker {
     if (epochs_.size() > 1)
       broken("L1", cat(name_of(epochs_.begin()->second), " and ", name_of(index), " tell different epochs"));
     for (const MemberInfo& member : status.members) {
-      if (member.state != "up") broken("L1", cat(name_of(index), " calls ", member.name, " ", member.state));
+      if ((member.state == "up") != !ring_.gone.contains(member.name))
+        broken("L1", cat(name_of(index), " calls ", member.name, " ", member.state));
     }
   }
 
@@ -83,14 +84,13 @@ class PeaceChecker {
 
 }  // namespace
 
-std::optional<Violation> check_peace(const History& history, const LastOperations& last,
-                                     const RingFacts& ring) {
+std::optional<Violation> check_peace(const History& history, OperationIndex last, const RingFacts& ring) {
   PeaceChecker checker(ring);
-  for (OperationIndex index = last.reads; index < history.operations().size(); ++index) {
+  for (OperationIndex index = last; index < history.operations().size(); ++index) {
     const Operation& operation = history.operations()[index];
     const Status& status = operation.reply.status;
     if (!status.ok()) return Violation{"L6", cat(name_of(index), ": ", status.to_string())};
-    if (index >= last.looks) checker.look(index, operation);
+    checker.look(index, operation);
   }
   return checker.verdict();
 }

@@ -8,15 +8,8 @@
 
 namespace ringkv::simulation {
 
-// The last operations of a history, made in peace: first those that repair, then those that compare.
-struct LastOperations {
-  OperationIndex reads = 0;
-  OperationIndex looks = 0;  // from here on
-};
-
-// L1: all nodes see all nodes up, in one epoch. L3: all answers to one question are equal, and so are all
-// copies. L6: all succeed.
-std::optional<Violation> check_peace(const History& history, const LastOperations& last,
-                                     const RingFacts& ring);
+// From operation `last` on they were made in peace. L1: all nodes see all nodes up but for those that are
+// gone, in one epoch. L3: all answers to one question are equal, and so are all copies. L6: all succeed.
+std::optional<Violation> check_peace(const History& history, OperationIndex last, const RingFacts& ring);
 
 }  // namespace ringkv::simulation

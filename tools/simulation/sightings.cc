@@ -17,6 +17,16 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kSiblings,
     sighting::kRingChangedUnderLoad,
     sighting::kRingChangeFinishedByOthers,
+    sighting::kWrongDay,
+    sighting::kAbsence,
+    sighting::kDaysPassed,
+    sighting::kWiped,
+    sighting::kPutBack,
+    sighting::kDamageSetAside,
+    sighting::kGone,
+    sighting::kLossAccepted,
+    sighting::kSloppy,
+    sighting::kTimeWrong,
 };
 
 // What only the nodes know, by the names of their figures.
@@ -33,6 +43,15 @@ constexpr NodeFigure kSeenByNodes[] = {
     {"members.suspected", "a node was suspected"},
     {"members.refuted", "a suspicion was refuted"},
     {"members.down", "a node was called down"},
+    {"hints.stored", "a hint was stored"},
+    {"hints.refused", "a hint was refused"},
+    {"hints.delivered", "a hint was delivered"},
+    {"hints.cancelled", "a hint was cancelled"},
+    {"rounds.equal", "a round found two nodes equal at once"},
+    {"rounds.keys_received", "a round brought what was missing"},
+    {"tombstones.erased", "a tombstone was let go"},
+    {"expired.erased", "an expired value was let go"},
+    {"lives.closed", "a life was closed"},
 };
 
 }  // namespace

@@ -42,6 +42,16 @@ inline constexpr std::string_view kSiblings = "a get showed siblings";
 inline constexpr std::string_view kRingChangedUnderLoad = "the ring changed while requests were under way";
 inline constexpr std::string_view kRingChangeFinishedByOthers =
     "a ring that its proposer didn't know to be chosen";
+inline constexpr std::string_view kWrongDay = "a clock was days off";
+inline constexpr std::string_view kAbsence = "a node was away for long while requests were under way";
+inline constexpr std::string_view kDaysPassed = "days passed while a process stood still";
+inline constexpr std::string_view kWiped = "a disk was wiped while requests were under way";
+inline constexpr std::string_view kPutBack = "a disk was put back to an older copy";
+inline constexpr std::string_view kDamageSetAside = "a damaged file was set aside";
+inline constexpr std::string_view kGone = "a node left for good";
+inline constexpr std::string_view kLossAccepted = "a loss was accepted";
+inline constexpr std::string_view kSloppy = "a hint acknowledged a put";
+inline constexpr std::string_view kTimeWrong = "a node took it for another time";
 }  // namespace sighting
 
 }  // namespace ringkv::simulation

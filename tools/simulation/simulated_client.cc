@@ -20,7 +20,7 @@ SimulatedClient::SimulatedClient(World& world, SimulatedNetwork& network, const 
     : world_(world),
       random_(settings.seed),
       host_(network, settings.name),
-      clock_(world.events),
+      clock_(world),
       pool_(options_of(settings), host_, clock_, random_) {
   host_.attach(pool_, [this] { end_turn(); });
   world_.events.after(world_.up_to(kTick), [this] { tick(); });

@@ -11,6 +11,7 @@ namespace {
 constexpr Duration kTick = std::chrono::milliseconds(10);
 constexpr Duration kStopPatience = std::chrono::seconds(20);
 constexpr uint32_t kReplicas = 3;
+constexpr uint64_t kDamagedAtMostOneIn = 2;
 constexpr uint32_t kPeerPort = 7400;
 constexpr uint32_t kClientPorts[] = {7401, 7411};
 
@@ -27,10 +28,17 @@ class TracedLog final : public Log {
   const std::string& node_;
 };
 
-Identity drawn_identity(const SimulatedNode::Settings& settings, Random& random) {
+Identity drawn_identity(const SimulatedNode::Settings& settings, bool founds, Random& random) {
   Identity identity{.node = NodeId{random.next()}, .disk = DiskId{random.next()}, .name = settings.name};
-  if (settings.bootstrap) identity.cluster = ClusterId{random.next()};
+  if (founds) identity.cluster = ClusterId{random.next()};
   return identity;
+}
+
+// Eight bytes that sort as the number does: a place among the keys of the ring.
+std::string first_bytes(uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xff);
+  return bytes;
 }
 
 std::string drawn_secret(Random& random) {
@@ -45,11 +53,12 @@ SimulatedNode::SimulatedNode(World& world, SimulatedNetwork& network, Settings s
     : world_(world),
       settings_(std::move(settings)),
       random_(settings_.seed),
-      identity_(drawn_identity(settings_, random_)),
+      identity_(drawn_identity(settings_, settings_.bootstrap, random_)),
       secret_(drawn_secret(random_)),
       host_(network, settings_.name),
-      clock_(world.events) {
-  disk_.set_blocking_share(world.faults.cache_miss, random_.next());
+      clock_(world),
+      founds_(settings_.bootstrap) {
+  use(std::make_unique<MemoryDisk>());
 }
 
 SimulatedNode::~SimulatedNode() = default;
@@ -64,13 +73,7 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
             .executor = executor,
             .random = random,
             .log = *log,
-            .open_engine = [&machine, this]() -> Result<OpenedEngine> {
-              return OpenedEngine{
-                  std::make_unique<SimulatedEngine>(
-                      machine.world_,
-                      SimulatedEngine::Machine{machine.name(), machine.disk_, machine.sync_fault_, executor}),
-                  ""};
-            }},
+            .open_engine = [&machine, this](OpenMode mode) { return machine.open_engine(mode, executor); }},
            machine.node_settings()) {}
 
 SimulatedNode::Process::~Process() = default;
@@ -78,15 +81,19 @@ SimulatedNode::Process::~Process() = default;
 Node::Settings SimulatedNode::node_settings() {
   Node::Settings settings;
   settings.identity = identity_;
-  settings.founding = {.bootstrap = settings_.bootstrap,
+  settings.founding = {.bootstrap = founds_,
                        .replicas = kReplicas,
                        .partitions = settings_.partitions,
                        .placer = PlacerKind::kBalanced,
                        .rack = settings_.rack,
                        .weight = 1,
                        .secret = secret_};
-  settings.life = {
-      .durability = Durability::kSynced, .cache_bytes = settings_.cache_bytes, .token = &token_of};
+  settings.life = {.durability = Durability::kSynced,
+                   .cache_bytes = settings_.cache_bytes,
+                   .round_interval = settings_.round_interval,
+                   .hint_budget_bytes = settings_.hint_budget_bytes,
+                   .scrub_interval = settings_.scrub_interval,
+                   .token = &token_of};
   settings.join = settings_.others();
   settings.peer_address = peer_address();
   settings.client_address = client_address();
@@ -142,7 +149,7 @@ void SimulatedNode::cut_power() {
   count_figures();
   host_.detach_without_power();
   end_process();
-  disk_.crash(random_);
+  disk_->crash(random_);
 }
 
 void SimulatedNode::stop() {
@@ -166,18 +173,70 @@ void SimulatedNode::freeze(Duration duration) {
 
 void SimulatedNode::move() { ++moves_; }
 
-void SimulatedNode::count_figures() {
-  if (!serving() || frozen()) return;
-  process_->node.call({ClientStatistics(), kTick}, [this](const ClientReply& reply) {
-    if (const auto* figures = std::get_if<Statistics>(&reply.body)) settings_.on_figures(*figures);
-  });
+void SimulatedNode::use(std::unique_ptr<MemoryDisk> disk) {
+  disk_ = std::move(disk);
+  disk_->set_blocking_share(world_.faults.cache_miss, random_.next());
 }
+
+void SimulatedNode::wipe() {
+  CHECK(!running());
+  world_.trace.add(world_.events.now(), name(), "loses its disk");
+  member_ = node();
+  founds_ = false;
+  identity_ = drawn_identity(settings_, false, random_);
+  use(std::make_unique<MemoryDisk>());
+}
+
+void SimulatedNode::put_back(const DiskCopy& copy) {
+  CHECK(!running() && has_copied(copy));
+  world_.trace.add(world_.events.now(), name(), "is put back to a copy of its disk");
+  use(copy.disk->copy());
+}
+
+Result<OpenedEngine> SimulatedNode::open_engine(OpenMode mode, SimulatedExecutor& executor) {
+  Result<OpenedEngine> opened = open_memory(*disk_, mode);
+  if (!opened.ok()) return opened;
+  if (!opened->lost.empty()) world_.sightings.saw(sighting::kDamageSetAside);
+  SimulatedEngine::Machine machine{
+      name(), *disk_, sync_fault_, executor,
+      [this](std::string_view key, std::string_view before) { tell_erased(key, before); }};
+  opened->engine = std::make_unique<SimulatedEngine>(world_, std::move(machine), std::move(opened->engine));
+  return opened;
+}
+
+void SimulatedNode::damage(Family family) {
+  world_.trace.add(world_.events.now(), name(), "has a damaged file");
+  const uint64_t first = family == Family::kData ? random_.next() : 0;
+  const uint64_t most = ~uint64_t{0} - first;
+  const uint64_t length = family == Family::kData ? random_.next() / kDamagedAtMostOneIn : most;
+  disk_->damage(family, first_bytes(first), first_bytes(first + std::min(length, most)));
+}
+
+void SimulatedNode::tell_erased(std::string_view key, std::string_view before) {
+  if (on_erase_ && life() != nullptr) on_erase_(*life(), key, before);
+}
+
+Statistics SimulatedNode::figures() const {
+  Statistics figures;
+  if (!serving() || frozen()) return figures;
+  process_->node.call({ClientStatistics(), kTick}, [&figures](const ClientReply& reply) {
+    if (const auto* found = std::get_if<Statistics>(&reply.body)) figures = *found;
+  });
+  return figures;
+}
+
+void SimulatedNode::accept_loss() {
+  world_.trace.add(world_.events.now(), name(), "accepts its loss");
+  process_->node.call({ClientRepair{.accept_loss = true}, kTick}, [](const ClientReply&) {});
+}
+
+void SimulatedNode::count_figures() { settings_.on_figures(figures()); }
 
 void SimulatedNode::fail_disk(DiskCall call, uint64_t nth, DiskError error) {
   if (call == DiskCall::kSync) {
     sync_fault_ = {nth, error};
   } else {
-    disk_.fail(call, nth, error);
+    disk_->fail(call, nth, error);
   }
 }
 
@@ -206,6 +265,7 @@ void SimulatedNode::look_at_life() {
   const Life& life = *process_->node.life();
   if (life.boot() == process_->shown || !life.idle()) return;
   process_->shown = life.boot();
+  ++lives_;
   if (on_life_) on_life_(life);
 }
 

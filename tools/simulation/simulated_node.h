@@ -22,17 +22,20 @@ namespace ringkv::simulation {
 // Virtual time as one machine sees it.
 class SimulatedClock final : public Clock {
  public:
-  explicit SimulatedClock(const EventQueue& events) : events_(events) {}
+  explicit SimulatedClock(const World& world) : world_(world) {}
 
-  Time now() const override { return events_.now(); }
-  WallMicros wall_now() const override {
+  Time now() const override { return world_.events.now(); }
+  WallMicros wall_now() const override { return true_now(world_) + static_cast<WallMicros>(offset_.count()); }
+  static WallMicros true_now(const World& world) {
     constexpr auto kStart = std::chrono::hours(24 * 365 * 55);  // some time in 2024
-    return static_cast<WallMicros>((events_.now().time_since_epoch() + kStart + offset_).count());
+    return static_cast<WallMicros>(
+        (world.calendar.date(world.events.now()).time_since_epoch() + kStart).count());
   }
-  void jump(Duration by) { offset_ += by; }
+  void set_wrong_by(Duration offset) { offset_ = offset; }
+  Duration wrong_by() const { return offset_; }
 
  private:
-  const EventQueue& events_;
+  const World& world_;
   Duration offset_{};
 };
 
@@ -44,6 +47,9 @@ class SimulatedNode {
     bool bootstrap = false;  // founds the cluster; the others join it
     uint32_t partitions = 0;
     uint64_t cache_bytes = 0;
+    Duration round_interval{};
+    uint64_t hint_budget_bytes = 0;
+    Duration scrub_interval{};
     uint64_t seed = 0;
     // Where the peer doors of the others are now.
     std::function<std::vector<Address>()> others;
@@ -61,6 +67,20 @@ class SimulatedNode {
   void freeze(Duration duration);
   void move();  // its next life is heard at other addresses
 
+  // Of a machine that isn't running. As an empty directory, that joins under the old name; or as the same
+  // directory was when it was copied.
+  void wipe();
+  struct DiskCopy {
+    std::shared_ptr<const MemoryDisk> disk;
+    DiskId id;
+    uint64_t lives = 0;
+  };
+  DiskCopy copy_disk() const { return {disk_->copy(), identity_.disk, lives_}; }
+  bool has_copied(const DiskCopy& copy) const { return copy.id == identity_.disk; }
+  // It has served in another life since: or the others couldn't know the copy for an old one.
+  bool may_go_back_to(const DiskCopy& copy) const { return lives_ > copy.lives; }
+  void put_back(const DiskCopy& copy);
+
   bool running() const { return process_ != nullptr; }
   bool serving() const { return running() && process_->node.serving() && !process_->stopping; }
   bool frozen() const { return host_.gate().closed(); }
@@ -71,24 +91,36 @@ class SimulatedNode {
   // Called for each life, at a moment when nothing is under way in it; before that, its leaves are as they
   // were found.
   void set_on_life(std::function<void(const Life&)> on_life) { on_life_ = std::move(on_life); }
+  // Called for each record that is erased: the life, the storage key and the record's bytes until now.
+  using OnErase = std::function<void(const Life&, std::string_view, std::string_view)>;
+  void set_on_erase(OnErase on_erase) { on_erase_ = std::move(on_erase); }
 
   const std::string& name() const { return settings_.name; }
-  NodeId node() const { return identity_.node; }
+  NodeId node() const { return identity_.cluster ? identity_.node : member_; }
   // The client doors that it may have: the one of today, or the other.
   std::vector<Address> client_addresses() const;
   Address peer_address() const;
 
   const Life* life() const { return running() ? process_->node.life() : nullptr; }
+  bool can_reach(NodeId other) const { return process_->node.member()->view().is_reachable(other); }
   // As others see this machine now; nothing: it doesn't serve.
   std::optional<ClusterWatch::Sight> sight() const;
-  // Adds up what the present life has counted, as its end would.
+  // As its operator does where the others that held what it has lost are gone.
+  void accept_loss();
+
+  // What the present life has counted; nothing where it doesn't serve.
+  Statistics figures() const;
+  // Adds them up, as the life's end would.
   void count_figures();
+
+  // A part of the family's keys, or all of them but for records, stands in a file that can't be read.
+  void damage(Family family);
 
   size_t connections() const { return host_.connections(); }
   // Call `nth` of this kind from now fails.
   void fail_disk(DiskCall call, uint64_t nth, DiskError error);
-  void set_space(DiskSpace space) { disk_.set_space(space); }
-  const MemoryDisk& disk() const { return disk_; }
+  void set_space(DiskSpace space) { disk_->set_space(space); }
+  const MemoryDisk& disk() const { return *disk_; }
   SimulatedClock& clock() { return clock_; }
 
  private:
@@ -107,11 +139,14 @@ class SimulatedNode {
   };
 
   Node::Settings node_settings();
+  Result<OpenedEngine> open_engine(OpenMode mode, SimulatedExecutor& executor);
   Address client_address() const;
   void end_process();
   void end_turn();
   void tick(uint64_t process);
   void look_at_life();
+  void use(std::unique_ptr<MemoryDisk> disk);
+  void tell_erased(std::string_view key, std::string_view before);
 
   World& world_;
   const Settings settings_;
@@ -120,9 +155,13 @@ class SimulatedNode {
   const std::string secret_;
   SimulatedHost host_;
   SimulatedClock clock_;
-  MemoryDisk disk_;
+  std::unique_ptr<MemoryDisk> disk_;
   PlannedSyncFault sync_fault_;
   std::function<void(const Life&)> on_life_;
+  OnErase on_erase_;
+  NodeId member_;        // that it was when its disk was wiped
+  bool founds_ = false;  // the cluster, where its disk is empty
+  uint64_t lives_ = 0;   // that have served
   uint32_t moves_ = 0;
   uint64_t last_process_ = 0;
   std::unique_ptr<Process> process_;

@@ -1,15 +1,19 @@
 #include "tools/simulation/simulation.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "gossip/cluster_clock.h"
 #include "tools/simulation/checkers.h"
 #include "tools/simulation/cluster_watch.h"
+#include "tools/simulation/copies_checker.h"
 #include "tools/simulation/nemesis.h"
 #include "tools/simulation/peace_checker.h"
 #include "tools/simulation/simulated_node.h"
@@ -26,10 +30,20 @@ constexpr const char* kRacks[] = {"a", "b", "c"};
 constexpr uint32_t kKeysPerBucket = 8;
 constexpr Duration kStep = milliseconds(100);
 constexpr Duration kFoundingMax = seconds(90);
-// Longer than any deadline, any silence of the network and any pause before a node is started again.
-constexpr Duration kPeace = seconds(45);
+// Longer than any deadline, and after that as long as it takes, but no longer than this.
+constexpr Duration kPeaceMin = seconds(6);
+constexpr Duration kPeaceMax = seconds(120);
+constexpr Duration kLookAtPeace = seconds(1);
 constexpr Duration kLastReads = seconds(6);
-constexpr uint32_t kPartitions[] = {8, 64, 512};
+constexpr uint32_t kPartitions[] = {8, 16, 64};
+constexpr Duration kRoundIntervals[] = {seconds(2), seconds(4), seconds(10)};
+constexpr uint64_t kHintBudgets[] = {0, 16 << 10, 64 << 10, 256 << 10, 16 << 20};
+constexpr Duration kScrubInterval = seconds(60);
+// Between two rounds of a pair there is up to a quarter more than the interval.
+constexpr double kTwoRounds = 2.6;
+// Marks of what rounds have found are always on their way to the disk.
+constexpr size_t kStagedBytesAtRest = size_t{64} << 10;
+constexpr const char* kFiguresOfRest[] = {"rounds.differences", "rounds.keys_received", "get.read_repairs"};
 constexpr uint64_t kCacheBytes[] = {0, 16 << 10, 1 << 20};
 // Of a node at rest: each client, both channels of each other node both ways, and what is just replaced.
 constexpr size_t kConnectionsPerPeer = 6;
@@ -41,36 +55,38 @@ class Simulation {
         random_(settings.seed),
         trace_(settings.trace),
         faults_(drawn(settings.faults, random_)) {
-    const uint32_t partitions = kPartitions[random_.below(std::size(kPartitions))];
-    for (uint32_t i = 0; i < settings_.nodes; ++i) add_node(i, partitions);
+    common_.partitions = kPartitions[random_.below(std::size(kPartitions))];
+    common_.round_interval = kRoundIntervals[random_.below(std::size(kRoundIntervals))];
+    common_.hint_budget_bytes = kHintBudgets[random_.below(std::size(kHintBudgets))];
+    common_.scrub_interval = kScrubInterval;
+    for (uint32_t i = 0; i < settings_.nodes; ++i) add_node(i);
     add_workload();
     Nemesis::Setting setting;
     for (const auto& node : nodes_) setting.nodes.push_back(node.get());
     setting.clients = workload_->client_names();
     setting.requests_under_way = [this] { return workload_->under_way() > 0; };
+    setting.on_other_disk = [this](const SimulatedNode& node) { watch_.forget(node.name(), node.node()); };
     nemesis_ = std::make_unique<Nemesis>(world_, network_, std::move(setting), history_);
   }
 
   SimulationResult run() {
     found();
     workload_->start();
+    nemesis_->strike_members();
     pass(settings_.duration);
     workload_->quiesce();
     nemesis_->make_peace();
     faults_ = Faults();
-    pass(kPeace);
+    converge();
+    const Statistics converged = convergence_figures();
+    pass(Duration(static_cast<int64_t>(kTwoRounds * static_cast<double>(common_.round_interval.count()))));
     const size_t last_reads = history_.operations().size();
-    workload_->read_all_copies();
+    if (!violation_) workload_->read_everything(facts().gone);
     pass(kLastReads);
-    const size_t last_looks = history_.operations().size();
-    workload_->read_everything();
-    pass(kLastReads);
+    if (!violation_) check_at_rest(converged);
     if (!violation_) violation_ = check_history(history_, facts());
-    if (!violation_) violation_ = check_peace(history_, {last_reads, last_looks}, facts());
+    if (!violation_) violation_ = check_peace(history_, last_reads, facts());
     if (!violation_) check_ring_changes();
-    for (const auto& node : nodes_) {
-      if (!violation_) check_rest(*node);
-    }
     for (const auto& node : nodes_) node->count_figures();
     return result();
   }
@@ -80,7 +96,11 @@ class Simulation {
     RingFacts facts;
     facts.copies = std::min(kReplicas, settings_.nodes);
     facts.lww_bucket = kLwwBucket;
-    for (const auto& node : nodes_) facts.names[node->node()] = node->name();
+    for (const auto& node : nodes_) {
+      facts.names[node->node()] = node->name();
+      if (nemesis_ != nullptr && nemesis_->is_gone(*node)) facts.gone.insert(node->name());
+    }
+    facts.closed_lives = closed_lives_;
     for (const RingDescription& ring : watch_.descriptions()) {
       if (ring.find_bucket(kLwwBucket) == nullptr) continue;
       facts.lww_since = ring.epoch;
@@ -89,12 +109,11 @@ class Simulation {
     return facts;
   }
 
-  void add_node(uint32_t number, uint32_t partitions) {
-    SimulatedNode::Settings settings;
+  void add_node(uint32_t number) {
+    SimulatedNode::Settings settings = common_;
     settings.name = cat("n", number + 1);
     settings.rack = kRacks[number % std::size(kRacks)];
     settings.bootstrap = number == 0;
-    settings.partitions = partitions;
     settings.cache_bytes = kCacheBytes[random_.below(std::size(kCacheBytes))];
     settings.seed = random_.next();
     settings.others = [this, number] { return others_of(number); };
@@ -102,6 +121,9 @@ class Simulation {
     nodes_.push_back(std::make_unique<SimulatedNode>(world_, network_, std::move(settings)));
     SimulatedNode& node = *nodes_.back();
     node.set_on_life([this, &node](const Life& life) { check_node_leaves(node, life); });
+    node.set_on_erase([this, &node](const Life& life, std::string_view key, std::string_view record) {
+      note(node, check_erasure(life.store(), key, record));
+    });
   }
 
   std::vector<Address> others_of(uint32_t number) const {
@@ -150,6 +172,7 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (const auto sight = node->sight()) {
         watch_.look(*sight);
+        look_at_life(*node, *node->life());
       } else {
         watch_.gone(node->name());
       }
@@ -157,10 +180,119 @@ class Simulation {
     if (!violation_) violation_ = watch_.violation();
   }
 
+  void look_at_life(const SimulatedNode& node, const Life& life) {
+    look_at_time(life);
+    const std::vector<Actor>& closed = life.store().floors().closed();
+    if (closed.size() != closed_seen_[node.name()]) {
+      closed_lives_.insert(closed.begin(), closed.end());
+      closed_seen_[node.name()] = closed.size();
+    }
+    for (const auto& [intended, count] : life.hints().counts()) {
+      if (count.bytes <= common_.hint_budget_bytes) continue;
+      note(node, Violation{"I13", cat("holds ", count.bytes, " bytes of hints for one node, of a budget of ",
+                                      common_.hint_budget_bytes)});
+    }
+  }
+
+  void look_at_time(const Life& life) {
+    const auto truth = static_cast<int64_t>(SimulatedClock::true_now(world_));
+    const int64_t wrong_by = static_cast<int64_t>(life.moment().wall_now) - truth;
+    if (std::abs(wrong_by) <= ClusterClock::kSkewBoundMicros) return;
+    sightings_.saw(sighting::kTimeWrong);
+    history_.calendar().note_wrong(events_.now() - kStep, events_.now() + kStep);
+  }
+
+  void note(const SimulatedNode& node, std::optional<Violation> violation) {
+    if (violation_ || !violation) return;
+    violation_ = std::move(violation);
+    violation_->what = cat(node.name(), ": ", violation_->what);
+  }
+
   void check_node_leaves(const SimulatedNode& node, const Life& life) {
-    if (violation_) return;
-    violation_ = check_leaves(life.store().leaves(), life.ring().description(), node.disk());
-    if (violation_) violation_->what = cat(node.name(), ": ", violation_->what);
+    note(node, check_leaves(life.store().leaves(), life.ring().description(), node.disk()));
+    note(node, check_keys_owned({node.name(), node.node(), &node.disk()}, life.ring()));
+  }
+
+  // ---- peace
+
+  bool is_there(const SimulatedNode& node) const { return !nemesis_->is_gone(node); }
+
+  // Until nothing differs any more, or it has taken too long: then what still does is the broken promise.
+  void converge() {
+    pass(kPeaceMin);
+    const Time give_up_at = events_.now() + kPeaceMax;
+    std::optional<Violation> lacking = what_is_lacking();
+    while (lacking && events_.now() < give_up_at && !violation_) {
+      pass(kLookAtPeace);
+      lacking = what_is_lacking();
+      if (events_.now() >= give_up_at - kPeaceMax / 2) accept_losses();
+    }
+    if (!violation_) violation_ = std::move(lacking);
+    history_.heal();
+  }
+
+  // Who has lost something that only a member had which is gone for good waits for its operator's word.
+  void accept_losses() {
+    if (facts().gone.empty()) return;
+    for (const auto& node : nodes_) {
+      if (!node->serving() || node->life()->wholeness().incomplete() == 0) continue;
+      node->accept_loss();
+      sightings_.saw(sighting::kLossAccepted);
+    }
+  }
+
+  std::optional<Violation> what_is_lacking() const {
+    Convergent found;
+    for (const auto& node : nodes_) {
+      if (!is_there(*node)) continue;
+      if (auto violation = what_is_lacking(*node)) return violation;
+      found.ring = &node->life()->ring();
+      found.copies.push_back({node->name(), node->node(), &node->disk()});
+    }
+    found.now_ms = SimulatedClock::true_now(world_) / 1000;
+    return check_copies(found);
+  }
+
+  // I13: nothing is left of requests that were answered.
+  std::optional<Violation> what_is_lacking(const SimulatedNode& node) const {
+    if (!node.serving() || !workload_->ready()) return Violation{"L6", cat(node.name(), " doesn't serve")};
+    const Life& life = *node.life();
+    if (node.figures()["requests.under_way"] > 0 || workload_->under_way() > 0)
+      return Violation{"I13", cat(node.name(), " still has requests under way")};
+    if (life.store().staged_bytes() > kStagedBytesAtRest || node.connections() > connections_max())
+      return Violation{"I13", cat(node.name(), " still holds ", life.store().staged_bytes(),
+                                  " staged bytes and ", node.connections(), " connections")};
+    if (life.wholeness().incomplete() > 0)
+      return Violation{"L3", cat(node.name(), " still lacks ", life.wholeness().incomplete(), " partitions")};
+    for (const auto& other : nodes_) {
+      if (node.can_reach(other->node()) == (&node == other.get() || is_there(*other))) continue;
+      return Violation{
+          "L1", cat(node.name(), is_there(*other) ? " doesn't reach " : " doesn't miss ", other->name())};
+    }
+    return std::nullopt;
+  }
+
+  // L4: where all are equal nothing is sent, or repaired, or found to differ any more.
+  Statistics convergence_figures() const {
+    Statistics sum;
+    for (const auto& node : nodes_) {
+      Statistics figures = node->figures();
+      for (const char* name : kFiguresOfRest) sum[name] += figures[name];
+    }
+    return sum;
+  }
+
+  void check_at_rest(const Statistics& converged) {
+    for (const auto& [name, figure] : convergence_figures()) {
+      if (violation_ || figure == converged.at(name)) continue;
+      violation_ = Violation{
+          "L4", cat("after all were equal ", name, " went from ", static_cast<uint64_t>(converged.at(name)),
+                    " to ", static_cast<uint64_t>(figure))};
+    }
+    if (!violation_) violation_ = what_is_lacking();
+    for (const auto& node : nodes_) {
+      if (!violation_ && is_there(*node)) check_node_leaves(*node, *node->life());
+    }
   }
 
   // I5 for changes of the ring, which are named by the time to live that they set.
@@ -180,20 +312,6 @@ class Simulation {
       } else if (!status.ok()) {
         violation_ = Violation{"I5", cat(name_of(index), " changed the ring and had failed")};
       }
-    }
-  }
-
-  // I13: nothing is left of requests that were answered.
-  void check_rest(const SimulatedNode& node) {
-    if (!node.serving() || !workload_->ready()) {
-      violation_ = Violation{"L6", cat(node.name(), " doesn't serve")};
-    } else if (!node.life()->idle() || workload_->under_way() > 0) {
-      violation_ = Violation{"I13", cat(node.name(), " still has requests under way")};
-    } else if (node.life()->store().staged_bytes() > 0 || node.connections() > connections_max()) {
-      violation_ = Violation{"I13", cat(node.name(), " still holds ", node.life()->store().staged_bytes(),
-                                        " staged bytes and ", node.connections(), " connections")};
-    } else {
-      check_node_leaves(node, *node.life());
     }
   }
 
@@ -224,10 +342,13 @@ class Simulation {
   Trace trace_;
   Faults faults_;
   Sightings sightings_;
-  World world_{events_, trace_, random_, faults_, sightings_};
-  SimulatedNetwork network_{world_};
   History history_;
+  World world_{events_, trace_, random_, faults_, sightings_, history_.calendar()};
+  SimulatedNetwork network_{world_};
   ClusterWatch watch_;
+  std::set<Actor> closed_lives_;
+  std::map<std::string, size_t> closed_seen_;  // of each node, so many
+  SimulatedNode::Settings common_;
   std::vector<std::unique_ptr<SimulatedNode>> nodes_;
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<Nemesis> nemesis_;

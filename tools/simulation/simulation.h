@@ -15,7 +15,7 @@ struct SimulationSettings {
   uint64_t seed = 1;
   uint32_t nodes = 5;  // of one ring, in three racks
   Duration duration = std::chrono::minutes(10);
-  double operations_per_second = 50;
+  double operations_per_second = 12;
   Faults faults;                  // that may happen; the seed draws from them
   std::ostream* trace = nullptr;  // nothing: no text
 };

@@ -1,5 +1,6 @@
 #include "tools/simulation/workload.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -16,6 +17,10 @@ constexpr Duration kBucketPause = milliseconds(200);
 constexpr uint32_t kClientsThatRoute = 4;
 constexpr uint32_t kClientsThatDoNot = 2;
 constexpr uint64_t kHotKeys = 3;
+constexpr uint64_t kDeleteOneIn = 4;
+constexpr uint64_t kExpiresOneIn = 6;
+constexpr uint64_t kTtlMsMax = 30'000;
+constexpr uint64_t kPrimaryOneIn = 8;
 constexpr uint64_t kBurstOneIn = 40;
 constexpr uint64_t kBurstMax = 12;
 constexpr double kOperationsPerEvent = 1 + (kBurstMax + 1) / 2.0 / kBurstOneIn;
@@ -45,8 +50,15 @@ std::string text_of(const Operation& operation) {
   if (operation.context_source) text += cat(" of operation ", *operation.context_source);
   if (operation.first_try) text += cat(", again as operation ", *operation.first_try);
   if (put.durability == Durability::kBuffered) text += ", buffered";
+  if (put.primary) text += ", primary";
+  if (put.ttl_ms) text += cat(", for ", *put.ttl_ms, " ms");
   text += quorum_text(", w ", put.w);
   return text;
+}
+
+std::string text_of(const Acknowledgement& ack) {
+  if (ack.kind == Acknowledgement::Kind::kHint) return cat(" hint for ", ack.hint_for);
+  return ack.kind == Acknowledgement::Kind::kSynced ? " synced" : " buffered";
 }
 
 std::string text_of(const ClientReply& reply) {
@@ -56,10 +68,10 @@ std::string text_of(const ClientReply& reply) {
     if (result->unconfirmed) text += ", unconfirmed";
   } else if (const auto* record = std::get_if<LocalRecord>(&reply.body)) {
     for (const VersionInfo& version : record->versions)
-      text += cat(" ", short_form(version.value), " ", version.dot);
+      text += cat(" ", version.tombstone ? "deleted" : short_form(version.value), " ", version.dot);
   } else if (const auto* receipt = std::get_if<PutReceipt>(&reply.body)) {
     for (const Acknowledgement& ack : receipt->acks) {
-      text += cat(" ", ack.node, ack.kind == Acknowledgement::Kind::kSynced ? " synced" : " buffered");
+      text += cat(" ", ack.node, text_of(ack));
     }
     text += cat(", as ", receipt->operation_id);
   } else if (const auto* page = std::get_if<ScanPage>(&reply.body)) {
@@ -197,9 +209,11 @@ void Workload::put(uint32_t client) {
   ClientPut put;
   put.bucket = key.bucket;
   put.key = key.name;
-  put.tombstone = random_.below(54) < 10;
+  put.tombstone = random_.one_in(kDeleteOneIn);
   if (!put.tombstone) put.value = new_value();
+  if (!put.tombstone && random_.one_in(kExpiresOneIn)) put.ttl_ms = 1000 + random_.below(kTtlMsMax);
   if (random_.one_in(4)) put.durability = Durability::kBuffered;
+  put.primary = random_.one_in(kPrimaryOneIn);
   put.w = any_quorum();
 
   Operation operation;
@@ -274,17 +288,9 @@ void Workload::submit_ring_change(uint32_t client) {
   clients_[client]->end_turn();
 }
 
-void Workload::read_all_copies() {
-  for (const Key& key : keys_) {
-    Operation read;
-    read.request = {ClientGet{key.bucket, key.name, settings_.copies, true}, kTimeout};
-    submit(0, std::move(read));
-  }
-  clients_[0]->end_turn();
-}
-
-void Workload::read_everything() {
+void Workload::read_everything(const std::set<std::string>& gone) {
   for (uint32_t node = 0; node < settings_.nodes.size(); ++node) {
+    if (gone.contains(settings_.nodes[node].name)) continue;
     for (const Key& key : keys_) {
       Operation read;
       read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};
@@ -333,6 +339,15 @@ void Workload::note_sightings(const Operation& operation) {
   if (const auto* result = std::get_if<GetResult>(&reply.body)) {
     if (result->unconfirmed) sightings.saw(sighting::kReadingUnconfirmed);
     if (result->values.size() > 1) sightings.saw(sighting::kSiblings);
+  }
+  if (const auto* receipt = std::get_if<PutReceipt>(&reply.body);
+      receipt != nullptr && !receipt->acks.empty()) {
+    const auto owners = std::count_if(receipt->acks.begin(), receipt->acks.end(), [](const auto& ack) {
+      return ack.kind != Acknowledgement::Kind::kHint;
+    });
+    const uint32_t w = std::get<ClientPut>(operation.request.body).w;
+    const uint32_t asked_for = w == 0 ? settings_.copies / 2 + 1 : w;
+    if (owners < asked_for) sightings.saw(sighting::kSloppy);
   }
   const bool changes_ring = std::holds_alternative<ClientChangeBucket>(operation.request.body);
   if (changes_ring && reply.status.ok() && under_way_ > 0) sightings.saw(sighting::kRingChangedUnderLoad);

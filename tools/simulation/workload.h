@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,11 +40,9 @@ class Workload {
   void quiesce() { quiet_ = true; }
   bool ready() const { return buckets_made_ == 2; }
 
-  // The last word of the history. First every key is read from all its owners, so that those which missed
-  // something are repaired; then by a read quorum through each node, with what each replica holds, and how
-  // each node sees the others.
-  void read_all_copies();
-  void read_everything();
+  // The last word of the history, from all nodes but those named: every key by a read quorum through each
+  // node, with what each replica holds, and how each node sees the others.
+  void read_everything(const std::set<std::string>& gone);
 
   uint64_t under_way() const { return under_way_; }
   std::vector<std::string> client_names() const;

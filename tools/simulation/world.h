@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/random.h"
+#include "tools/simulation/calendar.h"
 #include "tools/simulation/event_queue.h"
 #include "tools/simulation/faults.h"
 #include "tools/simulation/sightings.h"
@@ -15,6 +16,7 @@ struct World {
   Random& random;  // of the network, the disks and the faults; each node and client has its own
   const Faults& faults;
   Sightings& sightings;
+  Calendar& calendar;
 
   // Rolls for a fault: true for this share of the calls.
   bool happens(double share) const { return share > 0 && random.unit() < share; }
