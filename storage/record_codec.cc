@@ -197,6 +197,12 @@ Attributes read_attributes(const Dot& dot, HybridTime highest_time, ByteReader& 
   return read;
 }
 
+// The version that comes next; nearly all are. Its first byte tells.
+bool is_value_that_stays(ByteReader next) {
+  const uint8_t bits = next.u8();
+  return next.ok() && (bits & (kKindBit | kExpiryBit)) == 0;
+}
+
 std::vector<Attributes> read_all_attributes(const RecordHead& head, ByteReader& reader) {
   std::vector<Attributes> read;
   read.reserve(head.dots.size());
@@ -279,8 +285,8 @@ Result<RecordHead> decode_record_head(std::string_view bytes) {
   RecordHead head = read_head(reader);
   head.transient = true;
   for (size_t i = 0; i < head.dots.size() && head.transient; ++i) {
-    const Version version = read_attributes(head.dots[i], head.context.highest_time, reader).version;
-    head.transient = version.kind == VersionKind::kTombstone || version.expires_at_ms != 0;
+    head.transient = !is_value_that_stays(reader);
+    if (head.transient) read_attributes(head.dots[i], head.context.highest_time, reader);
   }
   if (!reader.ok()) return malformed(bytes);
   return head;

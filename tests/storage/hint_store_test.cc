@@ -198,7 +198,7 @@ TEST(HintSlice, GoesOnBehindTheLastOneInBoundedSteps) {
       for (const HintSlice::Hint& hint : slice->hints) {
         EXPECT_LT(bytes, step.bytes_max);  // before the last one
         bytes += hint.storage_key.size() + hint.record.size();
-        EXPECT_TRUE(seen.emplace(hint.storage_key, hint.record).second);
+        ASSERT_TRUE(seen.emplace(hint.storage_key, hint.record).second);
         step.after = hint.storage_key;
       }
       at_end = slice->at_end;

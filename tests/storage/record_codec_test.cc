@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "tests/storage/sample_records.h"
 
@@ -113,6 +115,23 @@ TEST(RecordCodec, ReadsTheHeadWithoutTheValues) {
       decode_record_head(std::string_view(bytes).substr(0, bytes.size() - 10'000));
   ASSERT_TRUE(head.ok());
   EXPECT_EQ(head->dots, dots_of(record));
+}
+
+// Both read it from the bytes behind the head.
+TEST(RecordCodec, TellsWhatMayGoSomeDay) {
+  int transient = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    SeededRandom random(seed);
+    const Record record = random_record(random);
+    const bool expected = std::all_of(record.versions.begin(), record.versions.end(), [](const Version& v) {
+      return v.kind == VersionKind::kTombstone || v.expires_at_ms != 0;
+    });
+    transient += !record.versions.empty() && expected ? 1 : 0;
+    EXPECT_EQ(decode_record_head(encoded(record))->transient, expected) << seed;
+    EXPECT_EQ(decode_record_outline(encoded(record))->head.transient, expected) << seed;
+    EXPECT_EQ(head_of(record, kHash, 0).transient, expected) << seed;
+  }
+  EXPECT_GT(transient, 100);
 }
 
 TEST(RecordCodec, ReadsTheOutlineWithoutTheValuesAndSeesThatTheyAreThere) {
