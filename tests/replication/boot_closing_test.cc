@@ -161,6 +161,18 @@ TEST(BootClosing, WhatItsNodeRemovedHasStampedIsOverToo) {
   EXPECT_EQ(fixture.closing.boots_without_hints(), 0U);
 }
 
+// What the source had admitted before it refused the life may not have been merged there yet.
+TEST(BootClosing, ARoundHasToBeginAWhileAfterAllIsClear) {
+  Fixture fixture;
+  fixture.closing.set_boots(fixture.boots(true, false), fixture.moment);
+  fixture.pass(seconds(6));
+  fixture.closing.set_boots(fixture.boots(true, true), fixture.moment);
+  fixture.pass(seconds(3));
+  fixture.pull_from_both();
+  fixture.pass(seconds(6));
+  EXPECT_FALSE(fixture.closed());
+}
+
 TEST(BootClosing, ARoundThatHadBegunBeforeProvesNothing) {
   Fixture fixture;
   fixture.closing.set_boots(fixture.boots(true, false), fixture.moment);
