@@ -21,6 +21,12 @@ void BootClosing::set_boots(Boots boots, Moment moment) {
   if (!same) start_over(moment.now);
 }
 
+void BootClosing::on_boot(Moment moment) {
+  clear_digest_ = 0;
+  boots_ = {};
+  start_over(moment.now);
+}
+
 void BootClosing::start_over(Time now) {
   all_clear_since_.reset();
   look_.reset();
@@ -41,7 +47,7 @@ void BootClosing::tick(Moment moment, const std::map<Actor, Sweeper::Blocked>& b
   if (clear_digest_ != boots_.digest) return look(moment, outbox);
   if (!boots_.all_without_hints) return all_clear_since_.reset();
   if (!all_clear_since_) all_clear_since_ = moment.now;
-  const std::vector<Actor> ended = to_close(moment.now, blocking);
+  const std::vector<Actor> ended = to_close(moment.now, blocking, last_complete);
   if (ended.empty() || !has_pulled_from_all(*all_clear_since_ + kSettles, last_complete)) return;
   environment_.store.close_lives(ended);
   outbox.staged();
@@ -134,7 +140,8 @@ bool BootClosing::has_pulled_from_all(Time since, const LastComplete& last_compl
   });
 }
 
-std::vector<Actor> BootClosing::to_close(Time now, const std::map<Actor, Sweeper::Blocked>& blocking) {
+std::vector<Actor> BootClosing::to_close(Time now, const std::map<Actor, Sweeper::Blocked>& blocking,
+                                         const LastComplete& last_complete) {
   std::set<Actor> ended;
   for (const auto& [actor, blocked] : blocking) ended.insert(actor);
   if (now >= list_at_) {
@@ -144,7 +151,21 @@ std::vector<Actor> BootClosing::to_close(Time now, const std::map<Actor, Sweeper
   }
   const FloorTable& floors = environment_.store.floors();
   std::erase_if(ended, [&](const Actor& actor) { return !is_over(actor) || floors.is_closed(actor); });
+  std::erase_if(seen_at_,
+                [&](const auto& seen) { return !is_over(seen.first) || floors.is_closed(seen.first); });
+  for (const Actor& actor : ended) seen_at_.try_emplace(actor, now);
+  std::erase_if(ended, [&](const Actor& actor) { return !was_replaced(actor, last_complete); });
   return {ended.begin(), ended.end()};
+}
+
+bool BootClosing::was_replaced(const Actor& actor, const LastComplete& last_complete) const {
+  const bool is_other_member =
+      std::any_of(boots_.latest.begin(), boots_.latest.end(), [&](const Actor& latest) {
+        return latest.node == actor.node && latest.node != environment_.settings.self;
+      });
+  if (!is_other_member) return true;
+  const std::optional<Time> begun = last_complete(actor.node);
+  return begun && *begun > seen_at_.at(actor);
 }
 
 std::vector<Actor> BootClosing::listed_in_floors() const {

@@ -6,6 +6,10 @@
 //   2. after that, every member has said that it keeps no hint with a dot of it;
 //   3. after that, this node has finished a round from each other owner, in one epoch without a change.
 //
+// That it was ended is known from its node: who names another life as its own, in a round that began when the
+// life had been seen here already, has ended it. (A life that nobody has told of yet may be a new one, whose
+// writes have come here over another member.)
+//
 // Then whatever of it was acknowledged is held here, or superseded by what is held here. (Copies by members
 // that live on may still carry a dot of it: such a dot was never acknowledged, or is held here as well.) Each
 // owner decides that by itself: a closed life is a part of the floor that rounds carry to the others. Only
@@ -49,6 +53,8 @@ class BootClosing {
   explicit BootClosing(ConvergenceEnvironment& environment) : environment_(environment) {}
 
   void set_boots(Boots boots, Moment moment);
+  // A member has another life: what was known of all lives is no longer so.
+  void on_boot(Moment moment);
   bool on(const HintsRead& read, Moment moment, MessageOutbox& outbox);  // false: another's
   // `blocking`: lives for whose dots records wait.
   void tick(Moment moment, const std::map<Actor, Sweeper::Blocked>& blocking,
@@ -76,7 +82,9 @@ class BootClosing {
   bool has_life_over(const HintSlice& slice) const;
   std::vector<NodeId> other_owners() const;
   bool has_pulled_from_all(Time since, const LastComplete& last_complete);
-  std::vector<Actor> to_close(Time now, const std::map<Actor, Sweeper::Blocked>& blocking);
+  std::vector<Actor> to_close(Time now, const std::map<Actor, Sweeper::Blocked>& blocking,
+                              const LastComplete& last_complete);
+  bool was_replaced(const Actor& actor, const LastComplete& last_complete) const;
   std::vector<Actor> listed_in_floors() const;
 
   ConvergenceEnvironment& environment_;
@@ -91,6 +99,7 @@ class BootClosing {
 
   std::optional<Time> all_clear_since_;
   Time list_at_{};
+  std::map<Actor, Time> seen_at_;  // first, of those that may be closed
 };
 
 }  // namespace ringkv

@@ -42,6 +42,7 @@ void Convergence::on_link_restored(NodeId node, Moment moment, MessageOutbox& ou
 void Convergence::on_boot(NodeId node, Moment moment, MessageOutbox& outbox) {
   environment_.wholeness.forget_rounds_from(node);
   rounds_.on_boot(node, moment, outbox);
+  closing_.on_boot(moment);
   delivery_.restart(node, moment, outbox);
 }
 

@@ -216,6 +216,38 @@ TEST(BootClosing, ClosesNoLifeThatGoesOnNorOneForWhichNothingWaits) {
   EXPECT_TRUE(fixture.store.store->floors().closed().empty());
 }
 
+// What it writes may come here over another member, before anything is known of it.
+TEST(BootClosing, ClosesALifeThatNobodyHasToldOfOnlyOnceItsNodeIsHeardInAnother) {
+  Fixture fixture;
+  fixture.closing.set_boots(fixture.boots(true, false), fixture.moment);
+  fixture.pass(seconds(6));
+  fixture.closing.set_boots(fixture.boots(true, true), fixture.moment);
+  fixture.pass(seconds(6));
+  fixture.pull_from_both();
+  fixture.pass(seconds(1));
+  const Actor untold{kSecond, Boot{22}};
+  fixture.blocking = {{untold, {.records = 1}}};
+  fixture.pass(seconds(1));
+  EXPECT_FALSE(fixture.closed(untold));
+
+  fixture.pull_from_both();
+  fixture.pass(seconds(1));
+  EXPECT_TRUE(fixture.closed(untold));
+}
+
+TEST(BootClosing, AnotherLifeOfAMemberVoidsWhatIsKnownOfAll) {
+  Fixture fixture;
+  fixture.closing.set_boots(fixture.boots(true, false), fixture.moment);
+  fixture.pass(seconds(6));
+  fixture.closing.set_boots(fixture.boots(true, true), fixture.moment);
+  fixture.pass(seconds(6));
+  fixture.closing.on_boot(fixture.moment);
+  EXPECT_EQ(fixture.closing.boots_without_hints(), 0U);
+  fixture.pull_from_both();
+  fixture.pass(seconds(1));
+  EXPECT_FALSE(fixture.closed());
+}
+
 // Floors are sent in every round.
 TEST(BootClosing, ClosesAllEndedLivesOnceManyAreListed) {
   Fixture fixture;
@@ -227,8 +259,10 @@ TEST(BootClosing, ClosesAllEndedLivesOnceManyAreListed) {
   fixture.store.store->raise_floor(3, floor, {});
   fixture.commit();
   const auto close = [&] {
-    fixture.pull_from_both();
-    fixture.pass(minutes(2));
+    for (int minute = 0; minute < 3; ++minute) {
+      fixture.pull_from_both();
+      fixture.pass(minutes(1));
+    }
     return fixture.store.store->floors().closed().size();
   };
   fixture.closing.set_boots(fixture.boots(true, false), fixture.moment);
