@@ -218,9 +218,9 @@ TEST(PeerCodecRounds, GossipCarriesClocksAndLives) {
   PeerCodec codec;
   std::string bytes;
   PeerWelcome welcome = sample_welcome();
-  welcome.boot_known = {0xB9};
+  welcome.boots_known = {{0xB9}, {0xB8}};
   codec.encode(welcome, bytes);
-  EXPECT_EQ(codec.decode_welcome(only_frame(bytes))->boot_known, Boot{0xB9});
+  EXPECT_EQ(codec.decode_welcome(only_frame(bytes))->boots_known, welcome.boots_known);
 }
 
 TEST(PeerCodecRounds, TravelBesideRequests) {
