@@ -11,8 +11,8 @@
 namespace ringkv {
 namespace {
 
-// What people look at needn't be whole: the values of large hints are left out.
-constexpr size_t kHintBytesShown = size_t{128} << 10;
+// What people look at needn't be whole: of hints that are larger together the last ones come without values.
+constexpr size_t kHintBytesShown = size_t{256} << 10;
 
 std::string packed_inspection(const ReplicaGetReply& reply) {
   std::string packed;
@@ -24,7 +24,7 @@ std::string packed_inspection(const ReplicaGetReply& reply) {
     Record record = hint.record;
     std::string bytes;
     encode_record(record, {}, 0, bytes);
-    if (bytes.size() > kHintBytesShown) {
+    if (packed.size() + bytes.size() > kHintBytesShown) {
       for (Version& version : record.versions) version.value.clear();
       bytes.clear();
       encode_record(record, {}, 0, bytes);

@@ -12,6 +12,15 @@ namespace {
 
 constexpr size_t kStorageKeyBytesMax = kKeyBytesMax + 128;
 constexpr size_t kLeafSetBytes = kLeavesPerPartition / 8;
+// Of one walk: more than any is, and few enough that short entries take no more memory than long ones.
+constexpr size_t kKeysMax = 65'536;
+
+// How many items follow, of which there can be so many.
+size_t bounded_count(ByteReader& reader, size_t item_bytes_min, size_t items_max) {
+  const size_t count = reader.count(item_bytes_min);
+  if (count > items_max) reader.fail();
+  return reader.ok() ? count : 0;
+}
 
 // The message has no more values than these.
 void end_of(const ByteReader& reader, PeerIncoming& in) {
@@ -140,11 +149,12 @@ RoundDigests from_body(const peer_wire::RoundDigests& body, PeerIncoming& in) {
   digests.epoch = body.epoch();
   ByteReader reader(in.peek_values());
   digests.lives = unpack_context(reader);
-  const size_t count = reader.count(16);
+  const size_t count = bounded_count(reader, 16, kPartitionsMax);
   for (size_t i = 0; i < count && reader.ok(); ++i) {
     const uint64_t low = reader.u64();
     digests.digests.push_back({low, reader.u64()});
   }
+  if (digests.level != DigestLevel::kPair && digests.digests.size() != digests.ids.size()) reader.fail();
   end_of(reader, in);
   return digests;
 }
@@ -183,9 +193,12 @@ RoundLeaves from_body(const peer_wire::RoundLeaves& body, PeerIncoming& in) {
   leaves.floor = unpack_context(reader);
   leaves.erased = unpack_context(reader);
   leaves.closed = unpack_actors(reader);
-  const size_t count = reader.count(19);
-  if (count > kLeavesPerPartition) reader.fail();
-  for (size_t i = 0; i < count && reader.ok(); ++i) leaves.leaves.push_back(unpack_leaf(reader));
+  const size_t count = bounded_count(reader, 19, kLeavesPerPartition);
+  for (size_t i = 0; i < count && reader.ok(); ++i) {
+    const RoundLeaves::LeafDigest digest = unpack_leaf(reader);
+    if (!leaves.leaves.empty() && digest.leaf <= leaves.leaves.back().leaf) reader.fail();
+    leaves.leaves.push_back(digest);
+  }
   end_of(reader, in);
   return leaves;
 }
@@ -217,7 +230,7 @@ RoundWalk from_body(const peer_wire::RoundWalk& body, PeerIncoming& in) {
   const std::string_view leaves = reader.bytes(kLeafSetBytes);
   for (size_t leaf = 0; leaf < walk.leaves.size() && reader.ok(); ++leaf)
     walk.leaves[leaf] = (leaves[leaf / 8] >> leaf % 8 & 1) != 0;
-  const size_t keys = reader.count(1);
+  const size_t keys = bounded_count(reader, 1, kKeysMax);
   for (size_t i = 0; i < keys && reader.ok(); ++i)
     walk.storage_keys.emplace_back(reader.string(kStorageKeyBytesMax));
   end_of(reader, in);
@@ -257,7 +270,7 @@ RoundSlice from_body(const peer_wire::RoundSlice& body, PeerIncoming& in) {
   ByteReader reader(in.peek_values());
   slice.floor = unpack_context(reader);
   slice.closed = unpack_actors(reader);
-  const size_t entries = reader.count(19);
+  const size_t entries = bounded_count(reader, 19, kKeysMax);
   for (size_t i = 0; i < entries && reader.ok(); ++i) {
     RoundSlice::Entry& entry = slice.entries.emplace_back();
     entry.storage_key = reader.string(kStorageKeyBytesMax);

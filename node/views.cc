@@ -47,6 +47,13 @@ void add_state(MemberInfo& info, const PeerState& state) {
   info.incomplete_partitions = state.incomplete_partitions;
 }
 
+void show_down(MemberInfo& info) {
+  info.state = "down";
+  info.hints = std::nullopt;
+  info.hint_bytes = std::nullopt;
+  info.lag_seconds = std::nullopt;
+}
+
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {
   ClusterStatus status;
   status.epoch = life.ring().epoch();
@@ -55,14 +62,15 @@ ClusterStatus cluster_status(const Life& life, const ClusterMember& member, Node
   for (size_t position = 0; position < members.size(); ++position) {
     const NodeId node = members[position].node;
     MemberInfo& info = status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
-    if (!member.view().is_reachable(node)) info.state = "down";
-    if (const std::optional<int64_t> skew = member.skew_micros(node))
+    const bool is_reachable = member.view().is_reachable(node);
+    if (const std::optional<int64_t> skew = member.skew_micros(node); skew && is_reachable)
       info.skew_seconds = static_cast<double>(*skew) / 1e6;
     if (node == self) {
       add_state(info, member.own_state());
     } else if (const PeerState* state = member.states().find(node)) {
       add_state(info, *state);
     }
+    if (!is_reachable) show_down(info);
   }
   return status;
 }

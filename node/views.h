@@ -12,6 +12,8 @@ namespace ringkv {
 
 // What a member says of itself.
 void add_state(MemberInfo& info, const PeerState& state);
+// What it keeps for others and how far it is behind nobody knows then.
+void show_down(MemberInfo& info);
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self);
 RingInfo ring_info(const Ring& ring, bool owners);
 RoutingTable routing_table(const Ring& ring, const StateGossip& states);

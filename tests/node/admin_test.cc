@@ -45,6 +45,36 @@ TEST(Admin, ChangesOfBucketsAreOkOrSayWhyNot) {
   EXPECT_EQ(store.last<ClientChangeBucket>().change.r, 1U);
 }
 
+TEST(Admin, AsksAMemberHowItsCopiesConverge) {
+  RecordingStore store;
+  Admin admin(store, std::chrono::minutes(10));
+
+  store.reply.body = std::vector<HintInfo>{{"n3", "n1", 5, 600}};
+  EXPECT_EQ(admin.hints("n1")->at(0).bytes, 600U);
+  EXPECT_EQ(store.last<ClientHints>().node, "n1");
+  store.reply.body = std::vector<LagInfo>{{"n3", "n1", 1.5, 2, 3, ""}};
+  EXPECT_EQ(admin.lag("n1")->at(0).behind, 3U);
+  EXPECT_EQ(store.last<ClientLag>().node, "n1");
+  store.reply.body = RepairReport{.differences = 7};
+  EXPECT_EQ(admin.repair("n1", 17, false)->differences, 7U);
+  EXPECT_EQ(store.last<ClientRepair>().node, "n1");
+  EXPECT_EQ(store.last<ClientRepair>().partition, 17U);
+  EXPECT_EQ(store.asked.back().timeout, std::chrono::minutes(10));
+  EXPECT_TRUE(admin.repair("", {}, true).ok());
+  EXPECT_EQ(store.last<ClientRepair>().partition, std::nullopt);
+  EXPECT_TRUE(store.last<ClientRepair>().accept_loss);
+  store.reply.body = PurgeReport{.erased = 8};
+  EXPECT_EQ(admin.purge("n1")->erased, 8U);
+  EXPECT_EQ(store.last<ClientPurge>().node, "n1");
+  store.reply.body = ScrubReport{.records = 9};
+  EXPECT_EQ(admin.scrub("n1")->records, 9U);
+  EXPECT_EQ(store.last<ClientScrub>().node, "n1");
+
+  store.reply = {
+      .status = unavailable("n1 can't be reached"), .body = {}, .epoch = 0, .boot = {}, .seen = {}};
+  EXPECT_EQ(admin.hints("n1").status(), unavailable("n1 can't be reached"));
+}
+
 TEST(Admin, FaultsNameTheOtherMember) {
   RecordingStore store;
   Admin admin(store);
@@ -56,6 +86,10 @@ TEST(Admin, FaultsNameTheOtherMember) {
   EXPECT_EQ(store.last<ClientFault>().peer, "n3");
   EXPECT_EQ(store.last<ClientFault>().delay_ms, 150U);
   EXPECT_EQ(admin.delay_traffic("n3", std::chrono::milliseconds(-1)).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(admin.skew_clock("n2", std::chrono::seconds(-5)).ok());
+  EXPECT_EQ(store.last<ClientFault>().kind, ClientFault::Kind::kClock);
+  EXPECT_EQ(store.last<ClientFault>().peer, "n2");
+  EXPECT_EQ(store.last<ClientFault>().offset_ms, -5000);
   store.reply.status = forbidden("faults are not enabled");
   EXPECT_EQ(admin.heal_traffic(), forbidden("faults are not enabled"));
   EXPECT_EQ(store.last<ClientFault>().kind, ClientFault::Kind::kHeal);

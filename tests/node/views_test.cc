@@ -36,5 +36,20 @@ TEST(Views, AMemberIsShownAsItSaysItIs) {
   EXPECT_EQ(info.incomplete_partitions, 7U);
 }
 
+// "0 hints" of one that can't be asked would be a promise.
+TEST(Views, OfAMemberThatIsDownNobodyKnowsWhatItKeeps) {
+  PeerState state;
+  state.keys = 5;
+  MemberInfo info;
+  add_state(info, state);
+  ASSERT_EQ(info.hints, 0U);
+  show_down(info);
+  EXPECT_EQ(info.state, "down");
+  EXPECT_EQ(info.hints, std::nullopt);
+  EXPECT_EQ(info.hint_bytes, std::nullopt);
+  EXPECT_EQ(info.lag_seconds, std::nullopt);
+  EXPECT_EQ(info.keys, 5U);
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/random.h"
 #include "tests/node/wire_samples.h"
 
@@ -18,6 +20,7 @@ Frame only_frame(const std::string& bytes) {
 // The messages have no comparison of their own, but equal messages have equal bytes.
 TEST(WireCodec, EveryRequestComesBack) {
   WireCodec codec, other;
+  std::set<size_t> kinds;
   for (const ClientRequest& request : sample_requests()) {
     std::string bytes, again;
     ASSERT_TRUE(codec.encode(request, 5, 9, bytes).ok());
@@ -32,7 +35,9 @@ TEST(WireCodec, EveryRequestComesBack) {
     EXPECT_EQ(decoded->timeout, request.timeout);
     ASSERT_TRUE(codec.encode(*decoded, 5, 9, again).ok());
     EXPECT_EQ(again, bytes);
+    kinds.insert(request.body.index());
   }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<ClientRequest::Body>) << "a request without a sample";
 }
 
 TEST(WireCodec, EveryFieldOfAPutComesBack) {
@@ -75,6 +80,7 @@ TEST(WireCodec, AnEmptyContextIsNotNone) {
 
 TEST(WireCodec, EveryReplyComesBack) {
   WireCodec codec, other;
+  std::set<size_t> kinds;
   for (const ClientReply& reply : sample_replies()) {
     std::string bytes, again;
     codec.encode(reply, 5, bytes);
@@ -89,7 +95,83 @@ TEST(WireCodec, EveryReplyComesBack) {
     EXPECT_EQ(decoded->seen, reply.seen);
     codec.encode(*decoded, 5, again);
     EXPECT_EQ(again, bytes) << "body " << reply.body.index();
+    kinds.insert(reply.body.index());
   }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<ClientReply::Body>) << "a reply without a sample";
+}
+
+template <class Body>
+Body sent_back(const Body& body) {
+  WireCodec codec;
+  std::string bytes;
+  codec.encode({{}, body, 9, {}, ""}, 5, bytes);
+  const Result<ClientReply> decoded = codec.decode_client_reply(only_frame(bytes));
+  EXPECT_TRUE(decoded.ok()) << decoded.status().to_string();
+  return std::get<Body>(decoded->body);
+}
+
+TEST(WireCodec, ReportsComeBackFieldByField) {
+  const auto hints = sent_back(std::vector<HintInfo>{{"n3", "n1", 412, 9000}});
+  ASSERT_EQ(hints.size(), 1U);
+  EXPECT_EQ(hints[0].intended, "n3");
+  EXPECT_EQ(hints[0].held_by, "n1");
+  EXPECT_EQ(hints[0].hints, 412U);
+  EXPECT_EQ(hints[0].bytes, 9000U);
+
+  const auto lags =
+      sent_back(std::vector<LagInfo>{{"n1", "n2", 0.0, 3, 4, "gone"}, {"n3", "n2", {}, 0, 0, ""}});
+  ASSERT_EQ(lags.size(), 2U);
+  EXPECT_EQ(lags[0].from, "n1");
+  EXPECT_EQ(lags[0].to, "n2");
+  EXPECT_EQ(lags[0].lag_seconds, 0.0) << "just now isn't never";
+  EXPECT_EQ(lags[0].differing_partitions, 3U);
+  EXPECT_EQ(lags[0].behind, 4U);
+  EXPECT_EQ(lags[0].problem, "gone");
+  EXPECT_EQ(lags[1].lag_seconds, std::nullopt);
+
+  const auto repair = sent_back(RepairReport{1, 2, 3, 4, true, {"why"}, {0, 65535}});
+  EXPECT_EQ(repair.differences, 1U);
+  EXPECT_EQ(repair.keys_sent, 2U);
+  EXPECT_EQ(repair.bytes_sent, 3U);
+  EXPECT_EQ(repair.partitions, 4U);
+  EXPECT_TRUE(repair.partial);
+  EXPECT_EQ(repair.problems, std::vector<std::string>{"why"});
+  EXPECT_EQ(repair.accepted_loss, (std::vector<uint32_t>{0, 65535}));
+
+  const auto purge = sent_back(PurgeReport{1, 2, {"why"}});
+  EXPECT_EQ(purge.erased, 1U);
+  EXPECT_EQ(purge.blocked, 2U);
+  EXPECT_EQ(purge.blocked_by, std::vector<std::string>{"why"});
+
+  const auto scrub = sent_back(ScrubReport{1, 2, 3, {"why"}});
+  EXPECT_EQ(scrub.partitions, 1U);
+  EXPECT_EQ(scrub.records, 2U);
+  EXPECT_EQ(scrub.leaves_corrected, 3U);
+  EXPECT_EQ(scrub.problems, std::vector<std::string>{"why"});
+}
+
+TEST(WireCodec, AnExplainedReplicaComesBackFieldByField) {
+  const auto explanation = sent_back(
+      Explanation{1, 2, 3, {{"n1", "a", true, {}, "n3", false, {"why", "and why"}}, {"n2", "b"}}, {"found"}});
+  ASSERT_EQ(explanation.replicas.size(), 2U);
+  EXPECT_EQ(explanation.replicas[0].hint_for, "n3");
+  EXPECT_FALSE(explanation.replicas[0].whole);
+  EXPECT_EQ(explanation.replicas[0].blocked_by, (std::vector<std::string>{"why", "and why"}));
+  EXPECT_TRUE(explanation.replicas[1].whole);
+  EXPECT_EQ(explanation.would_answer, std::vector<std::string>{"found"});
+}
+
+TEST(WireCodec, ARepairOfPartitionZeroIsNotOneOfAll) {
+  WireCodec codec;
+  const auto sent = [&](const ClientRepair& repair) {
+    std::string bytes;
+    EXPECT_TRUE(codec.encode({repair, {}}, 1, 1, bytes).ok());
+    return std::get<ClientRepair>(codec.decode_client_request(only_frame(bytes))->body);
+  };
+  EXPECT_EQ(sent({"n1", 0, false}).partition, 0U);
+  EXPECT_EQ(sent({"n1", 0, false}).node, "n1");
+  EXPECT_EQ(sent({"", {}, true}).partition, std::nullopt);
+  EXPECT_TRUE(sent({"", {}, true}).accept_loss);
 }
 
 TEST(WireCodec, ValuesComeBackInOrderWithTheirEmptyOnes) {
@@ -119,7 +201,14 @@ TEST(WireCodec, EveryFieldOfAMemberComesBack) {
     EXPECT_EQ(status.members[0].peer_address, "n1:7400");
     EXPECT_EQ(status.members[0].client_address, "n1:7401");
     EXPECT_EQ(status.members[0].epoch, 9U);
+    EXPECT_EQ(status.members[0].hints, 3U);
+    EXPECT_EQ(status.members[0].hint_bytes, 4U);
+    EXPECT_EQ(status.members[0].lag_seconds, 0.5);
+    EXPECT_EQ(status.members[0].skew_seconds, -2.5);
+    EXPECT_EQ(status.members[0].incomplete_partitions, 6U);
     EXPECT_FALSE(status.members[1].epoch.has_value());
+    EXPECT_FALSE(status.members[1].skew_seconds.has_value());
+    EXPECT_FALSE(status.members[1].incomplete_partitions.has_value());
   }
 }
 
@@ -147,6 +236,12 @@ TEST(WireCodec, AFaultComesBackAndAnUnknownOneIsRefused) {
   EXPECT_EQ(std::get<ClientFault>(decoded->body).kind, ClientFault::Kind::kDelay);
   EXPECT_EQ(std::get<ClientFault>(decoded->body).peer, "n2");
   EXPECT_EQ(std::get<ClientFault>(decoded->body).delay_ms, 150U);
+  bytes.clear();
+  ASSERT_TRUE(codec.encode({ClientFault{ClientFault::Kind::kClock, "n2", 0, -5000}, {}}, 1, 1, bytes).ok());
+  const Result<ClientRequest> clock = codec.decode_client_request(only_frame(bytes));
+  ASSERT_TRUE(clock.ok());
+  EXPECT_EQ(std::get<ClientFault>(clock->body).kind, ClientFault::Kind::kClock);
+  EXPECT_EQ(std::get<ClientFault>(clock->body).offset_ms, -5000);
 
   ASSERT_TRUE(codec.encode({ClientFault{ClientFault::Kind{7}, "", 0}, {}}, 1, 1, unknown).ok());
   EXPECT_FALSE(codec.decode_client_request(only_frame(unknown)).ok());

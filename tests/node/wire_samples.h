@@ -46,14 +46,22 @@ inline std::vector<ClientRequest> sample_requests() {
           {ClientChangeBucket{"b", {}}, timeout},
           {ClientRouting{}, timeout},
           {ClientFault{ClientFault::Kind::kDelay, "n2", 150}, timeout},
-          {ClientFault{}, timeout}};
+          {ClientFault{ClientFault::Kind::kClock, "n2", 0, -864'000'000}, timeout},
+          {ClientFault{}, timeout},
+          {ClientHints{"n1"}, timeout},
+          {ClientHints{}, timeout},
+          {ClientLag{"n1"}, timeout},
+          {ClientRepair{"n1", 0, false}, std::chrono::minutes(10)},
+          {ClientRepair{"", std::nullopt, true}, timeout},
+          {ClientPurge{"n1"}, timeout},
+          {ClientScrub{"n1"}, timeout}};
 }
 
 inline std::vector<ClientReply> sample_replies() {
   using Kind = Acknowledgement::Kind;
   const VersionInfo value{"v1", "da39.4b0d:7", false, 1'700'000'000'000'000, 1'800'000'000'000, "put"};
   const VersionInfo tombstone{"", "da39.4b0d:8", true, 1'700'000'000'000'001, std::nullopt, "hint"};
-  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, "n1:7400", "n1:7401", 9, 1, 2, 3, 4, 0.5};
+  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, "n1:7400", "n1:7401", 9, 1, 2, 3, 4, 0.5, -2.5, 6};
   MemberInfo down{"n2", 8, "b", 1, "leaving", "down", 0, "", "", {}, {}, {}, {}, {}, {}};
   const std::vector<ClientReply::Body> bodies = {
       std::monostate(),
@@ -63,12 +71,26 @@ inline std::vector<ClientReply> sample_replies() {
       ExistsAnswer{true},
       ScanPage{{{"a", {}}, {"b", {"1", ""}}, {"c", {"2"}}}, "cursor"},
       LocalRecord{true, {value, tombstone}, Context("c")},
-      Explanation{~0ULL, 4095, 9, {{"n1", "a", true, {value}, "n3"}, {"n2", "b", false, {}, ""}}, {"found"}},
+      Explanation{~0ULL,
+                  4095,
+                  9,
+                  {{"n1", "a", true, {value}, "n3"},
+                   {"n2", "b", false, {}, ""},
+                   {"n3", "c", true, {tombstone}, "", false, {"n1's life 4a1b: 17", ""}}},
+                  {"found", "not found"}},
       ClusterStatus{9, true, {full, down}},
       RingInfo{9, "digest", 3, 4, "balanced", {full, down}, {"n1", "n2", "n1", "n2"}},
       Statistics{{"puts", 12}, {"put_p99_us", 1.5}},
       std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}},
-      RoutingTable{"description\xFF", {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}}};
+      RoutingTable{"description\xFF", {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}},
+      std::vector<HintInfo>{{"n3", "n1", 412, ~0ULL}, {"n4", "n1", 0, 0}},
+      std::vector<HintInfo>{},
+      std::vector<LagInfo>{{"n1", "n2", 1.5, 3, ~0ULL, "timed out\xFF"},
+                           {"n3", "n2", std::nullopt, 0, 0, ""}},
+      RepairReport{1, 2, 3, 4, true, {"n3 can't be reached", ""}, {0, 17, 65535}},
+      RepairReport{},
+      PurgeReport{1, 2, {"n3's life 4a1b"}},
+      ScrubReport{1, 2, 3, {"key '\xFF'"}}};
   std::vector<ClientReply> replies;
   for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}, "seen\xFE"});
   replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}, ""});

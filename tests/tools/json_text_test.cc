@@ -160,6 +160,8 @@ TEST(JsonText, StatusSaysHowFarEachMemberIsFromTheOthers) {
 TEST(PlainText, StatusWarnsOfWrongClocksAndOfPartitionsToRefill) {
   ClusterStatus status;
   status.members = {member("n1", "up"), member("n2", "up")};
+  status.members[0].skew_seconds = -0.0001;
+  EXPECT_NE(to_text(status, true).find("  0.000s"), std::string::npos) << to_text(status, true);
   status.members[0].skew_seconds = -4.9;
   status.members[0].incomplete_partitions = 0;
   EXPECT_EQ(to_text(status, false).find("n1 has"), std::string::npos);

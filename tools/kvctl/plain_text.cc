@@ -36,7 +36,8 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string decimal(double value, int digits) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
+  const bool rounds_to_zero = std::fabs(value) * std::pow(10, digits) < 0.5;
+  out << std::fixed << std::setprecision(digits) << (rounds_to_zero ? 0.0 : value);
   return out.str();
 }
 
