@@ -115,25 +115,19 @@ class Sorter {
     }
   }
 
-  // The owners that a receipt names, and as many as were asked for but for those whose hints others keep. One
-  // without names comes from the record, which whoever gives it has read.
+  // The owners and the hint holders that a receipt names. One without names comes from the record, which
+  // whoever gives it has read.
   void take_acknowledgements(Write& write, const Operation& operation, const PutReceipt& receipt) const {
     const auto& put = std::get<ClientPut>(operation.request.body);
     const DiskLosses::Written written{write.invoked, operation.completed};
-    uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
     for (const Acknowledgement& ack : receipt.acks) {
-      if (ack.kind == Acknowledgement::Kind::kHint) {
-        asked_for -= std::min(asked_for, 1U);
-        write.held.push_back({ack.node, 1, written, write.synced, true});
-      } else {
-        write.held.push_back({ack.node, 1, written, ack.kind == Acknowledgement::Kind::kSynced});
-      }
+      const bool hint = ack.kind == Acknowledgement::Kind::kHint;
+      const bool synced = hint ? write.synced : ack.kind == Acknowledgement::Kind::kSynced;
+      write.held.push_back({ack.node, 1, written, synced, hint});
     }
-    if (asked_for == 0) return;
-    const bool from_record = receipt.acks.empty();
-    write.held.push_back({.owners = from_record ? std::min(asked_for, ring_.confirming()) : asked_for,
-                          .written = written,
-                          .synced = !from_record && write.synced});
+    if (!receipt.acks.empty()) return;
+    const uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
+    write.held.push_back({.owners = std::min(asked_for, ring_.confirming()), .written = written});
   }
 
   // Only the node that stamped it, asked first, speaks of what the stamp left.
