@@ -83,13 +83,11 @@ class Sorter {
     KeyHistory& history = key(put.bucket, put.key);
     if (!operation.first_try) add_write(history, index, put);
     Write& write = *writes_.at(operation.first_try.value_or(index));
-    const Time deadline = operation.invoked_at + operation.request.timeout;
-    write.stamped_until = std::max(write.stamped_until, is_ok(operation) ? operation.completed_at : deadline);
     tries_[&write].push_back(index);
     const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
     if (!is_ok(operation) || receipt == nullptr) return;
     write.acknowledged = true;
-    write.known = std::min(write.known, operation.completed);
+    learn(write, operation.completed, operation.completed_at);
     take_acknowledgements(write, operation, *receipt);
     take_left(history, write, operation, *receipt);
   }
@@ -162,6 +160,12 @@ class Sorter {
     write.failed = !is_unknown(*last) && others_ended < last->invoked;
   }
 
+  // It had been stamped by then.
+  static void learn(Write& write, Step step, Time time) {
+    write.known = std::min(write.known, step);
+    write.stamped_until = std::min(write.stamped_until.value_or(time), time);
+  }
+
   // ---- readings
 
   void take_reading(OperationIndex index) {
@@ -231,7 +235,7 @@ class Sorter {
   void add_reading(KeyHistory& history, Reading reading) {
     for (Write& write : history.writes) {
       if (!shows(reading, write)) continue;
-      write.known = std::min(write.known, reading.look.completed);
+      learn(write, reading.look.completed, reading.look.completed_at);
     }
     for (const auto& [dot, value] : reading.versions) {
       for (Write& write : history.writes) {
@@ -255,7 +259,7 @@ class Sorter {
     held.written = {reading.look.invoked, reading.look.completed};
     for (Write& write : history.writes) {
       const bool covered = by_context && write.dot() && reading.context->covers(*write.dot());
-      if (covered) write.known = std::min(write.known, reading.look.completed);
+      if (covered) learn(write, reading.look.completed, reading.look.completed_at);
       held.synced = write.synced && write.dot() && is_stamper(reading.look.node, *write.dot());
       if ((covered || shows(reading, write)) && says_more(held, write)) write.held.push_back(held);
     }
