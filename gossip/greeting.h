@@ -56,7 +56,8 @@ struct PeerWelcome {
   uint64_t lineage = 0;
   uint64_t epoch = 0;
   uint64_t generation_known = 0;  // the highest that it remembers of who greets
-  Boot boot_known;                // the latest life of who greets that it met before this one; zero: none
+  std::vector<Boot>
+      boots_known;  // earlier lives of who greets, on the same disk, that it has met; latest first
 };
 
 // Who it is, of one that greets as `self`; the rest is for each greeting to say.

@@ -8,6 +8,9 @@
 // the forgotten life held at most X + 1, and voted at most about X + 2. (The voters of neighbouring epochs
 // differ by one at most, so their majorities meet.) Whoever holds X + 2 votes about X + 3, and may.
 //
+// All that helps only where somebody can be asked: a copy from the time when this node was the only voter
+// decides alone, and members that haven't met the forgotten life say nothing.
+//
 // With two voters that can't come about, since each needs the other: then only `ring force` helps.
 //
 // A core: no I/O. Loop thread.
@@ -39,14 +42,14 @@ class OlderCopy {
   Status load(std::string_view bytes);
   std::string encode() const;
 
-  // What a member remembers of this node from before the present life: the latest life of this disk, and its
-  // generation. True when that shows, not for the first time in vain, that this directory lacks it: once for
-  // each copy that was put back, however many remember the same. Members may remember less than the directory
-  // does; from that nothing follows.
-  bool on_remembered(Boot life, uint64_t generation);
+  // Lives of this disk that a member has met. True when this directory lacks one, and hasn't missed it
+  // before: so it was put back since. Members may remember less than the directory does; from that nothing
+  // follows.
+  bool on_remembered(const std::vector<Boot>& lives);
 
-  // The member has welcomed this life, and holds this ring.
-  void on_ring_of(NodeId member, uint64_t lineage, uint64_t epoch, const Electorate& ring);
+  // The member (a wiped disk of it is another voter, who speaks for nobody) has welcomed this life, and holds
+  // this ring.
+  void on_ring_of(const Electorate::Seat& member, uint64_t lineage, uint64_t epoch, const Electorate& ring);
   // This node holds another ring.
   void on_ring(const Electorate& ring);
 
@@ -60,17 +63,22 @@ class OlderCopy {
  private:
   using RingOrder = std::pair<uint64_t, uint64_t>;  // lineage, epoch
 
+  struct Heard {
+    DiskId disk;
+    RingOrder latest;
+  };
+
   void look(const Electorate& ring);
 
   const NodeId self_;
   const std::vector<Boot> lives_;
 
-  uint64_t generation_lost_ = 0;  // the latest life that is known to be lacking; 0: none
-  RingOrder latest_heard_{};      // X
-  bool is_known_ = false;         // a majority was heard: that is X, and doesn't grow any more
+  std::vector<Boot> lost_;    // lives that are known to be lacking
+  RingOrder latest_heard_{};  // X
+  bool is_known_ = false;     // a majority was heard: that is X, and doesn't grow any more
   bool changed_ = false;
 
-  std::map<NodeId, RingOrder> heard_;  // in this life: the latest that each has said
+  std::map<NodeId, Heard> heard_;  // in this life: what each has said last
 };
 
 }  // namespace ringkv

@@ -17,9 +17,9 @@ void begin_life(PeerBook::Entry& entry, DiskId disk, Boot boot) {
   if (entry.boot == boot) return;
   if (entry.boot) entry.earlier.insert(entry.earlier.begin(), entry.boot);
   if (entry.earlier.size() > kEarlierBootsMax) entry.earlier.resize(kEarlierBootsMax);
-  const bool same_disk = entry.boot && entry.disk == disk;
-  entry.before = same_disk ? entry.boot : Boot();
-  entry.before_generation = same_disk ? entry.generation : 0;
+  const bool same_disk = !entry.earlier.empty() && entry.disk == disk;
+  entry.earlier_of_disk =
+      same_disk ? std::min(entry.earlier_of_disk + 1, static_cast<uint32_t>(kEarlierBootsMax)) : 0;
   entry.disk = disk;
   entry.boot = boot;
 }
@@ -175,8 +175,14 @@ std::optional<MetaRecord> PeerBook::accept(const PeerWelcome& welcome, const Add
 PeerBook::Remembered PeerBook::remembered(const PeerHello& hello) const {
   const Entry* known = find(hello.node);
   if (known == nullptr) return {};
-  if (known->boot == hello.boot) return {known->before_generation, known->before};
-  return {known->generation, known->disk == hello.disk ? known->boot : Boot()};
+  const auto of_disk = known->earlier.begin() + known->earlier_of_disk;
+  if (known->boot == hello.boot) return {0, {known->earlier.begin(), of_disk}};
+  Remembered remembered{known->generation, {}};
+  if (known->disk != hello.disk) return remembered;
+  remembered.boots = {known->boot};
+  remembered.boots.insert(remembered.boots.end(), known->earlier.begin(), of_disk);
+  if (remembered.boots.size() > kEarlierBootsMax) remembered.boots.resize(kEarlierBootsMax);
+  return remembered;
 }
 
 std::optional<MetaRecord> PeerBook::keep_members(const RingDescription& ring) {

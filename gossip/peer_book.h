@@ -32,10 +32,8 @@ class PeerBook {
     Address peer_address;
     Address client_address;
     std::vector<Boot> earlier;  // boots that were replaced, latest first; at most kEarlierBootsMax
-    // The latest of those that was of this same disk, and its generation: what this disk should remember.
-    // Zero: none.
-    Boot before;
-    uint64_t before_generation = 0;
+    uint32_t earlier_of_disk =
+        0;  // so many of those, from the first on, were of the same disk as the present one
 
     friend bool operator==(const Entry&, const Entry&) = default;
   };
@@ -80,7 +78,7 @@ class PeerBook {
   // not.
   struct Remembered {
     uint64_t generation = 0;  // the highest that was met of another life; 0: none
-    Boot boot;                // the latest that was met of another life of this disk; zero: none
+    std::vector<Boot> boots;  // other lives of this disk that were met, latest first
   };
   Remembered remembered(const PeerHello& hello) const;
 

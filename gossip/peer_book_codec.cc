@@ -13,7 +13,7 @@
 //             u64 node, u64 disk, u64 boot (none of them 0), u64 generation,
 //             string peer address, string client address,
 //             varint earlier boots, at most 16, latest first; each u64
-//             u64 boot and u64 generation of the life before of the same disk; zeros: none
+//             varint how many of those, from the first on, were of the same disk
 //
 // Format 1 ends with the earlier boots.
 
@@ -21,7 +21,7 @@ namespace ringkv {
 namespace {
 
 constexpr uint8_t kFormat = 2;
-constexpr uint8_t kFormatWithoutBefore = 1;
+constexpr uint8_t kFormatWithoutDisks = 1;
 constexpr size_t kEntryBytesMin = 35;
 
 void write_entry(ByteWriter& out, const PeerBook::Entry& entry) {
@@ -33,8 +33,7 @@ void write_entry(ByteWriter& out, const PeerBook::Entry& entry) {
   out.string(entry.client_address);
   out.varint(entry.earlier.size());
   for (const Boot boot : entry.earlier) out.u64(boot.value);
-  out.u64(entry.before.value);
-  out.u64(entry.before_generation);
+  out.varint(entry.earlier_of_disk);
 }
 
 PeerBook::Entry read_entry(ByteReader& in, uint8_t format) {
@@ -48,9 +47,10 @@ PeerBook::Entry read_entry(ByteReader& in, uint8_t format) {
   const size_t earlier = in.count(sizeof(uint64_t));
   if (earlier > kEarlierBootsMax || !entry.node || !entry.disk || !entry.boot) in.fail();
   for (size_t i = 0; i < earlier && in.ok(); ++i) entry.earlier.push_back({in.u64()});
-  if (format == kFormatWithoutBefore) return entry;
-  entry.before = {in.u64()};
-  entry.before_generation = in.u64();
+  if (format == kFormatWithoutDisks) return entry;
+  const uint64_t of_disk = in.varint();
+  if (of_disk > earlier) in.fail();
+  entry.earlier_of_disk = static_cast<uint32_t>(of_disk);
   return entry;
 }
 
@@ -89,7 +89,7 @@ Status PeerBook::load(std::string_view bytes) {
   }
   ByteReader in(bytes);
   const uint8_t format = in.u8();
-  if (format != kFormat && format != kFormatWithoutBefore)
+  if (format != kFormat && format != kFormatWithoutDisks)
     return corruption(cat("peers on disk: format ", int{format}, ", this build reads ", int{kFormat}));
   const bool whole = in.u32() == crc32c(in.rest());
   std::map<NodeId, Entry> entries = read_entries(in, format);

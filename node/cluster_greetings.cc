@@ -27,9 +27,9 @@ PeerWelcome ClusterMember::welcome_for(const PeerHello& hello) const {
   welcome.generation = generation_;
   welcome.lineage = ring().description().lineage;
   welcome.epoch = ring().epoch();
-  const PeerBook::Remembered remembered = book_.remembered(hello);
+  PeerBook::Remembered remembered = book_.remembered(hello);
   welcome.generation_known = remembered.generation;
-  welcome.boot_known = remembered.boot;
+  welcome.boots_known = std::move(remembered.boots);
   return welcome;
 }
 
@@ -158,18 +158,18 @@ void ClusterMember::take_life(NodeId node, Boot boot) {
 
 // What this directory holds is not all, and what it promised isn't known here any more.
 void ClusterMember::look_for_older_copy(const PeerWelcome& welcome) {
-  if (older_copy_.on_remembered(welcome.boot_known, welcome.generation_known)) {
+  if (older_copy_.on_remembered(welcome.boots_known)) {
     environment_.log.error(
         "node",
-        cat(welcome.name, " has met ", settings_.self.name, " in a life (boot ",
-            hex(welcome.boot_known.value), ", generation ", welcome.generation_known,
-            ") that this data directory knows nothing of: it is an older copy of itself, put back from "
-            "a backup perhaps. It fetches what it lacks before it answers reads, and doesn't vote on "
-            "rings before the second one from now"));
+        cat(welcome.name, " has met ", settings_.self.name, " in a life that this data directory knows ",
+            "nothing of (the latest that it has met before: boot ", hex(welcome.boots_known.front().value),
+            "): it is an older copy of itself, put back from a backup perhaps. It fetches what it lacks "
+            "before it answers reads, and doesn't vote on rings before the second one from now"));
     life_.lose_all();
     own_votes_void_ = register_.proposing();
   }
-  older_copy_.on_ring_of(welcome.node, welcome.lineage, welcome.epoch, register_.electorate());
+  older_copy_.on_ring_of({welcome.node, welcome.disk}, welcome.lineage, welcome.epoch,
+                         register_.electorate());
   keep_older_copy();
 }
 

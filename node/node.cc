@@ -347,6 +347,7 @@ void Node::stop(Duration patience, std::function<void(Status)> done) {
   environment_.log.info("node", "stops: finishes what was accepted");
   stopping_ = Stopping{environment_.clock.now() + patience, std::move(done)};
   joiner_.reset();
+  if (life_ != nullptr) life_->stop_converging();
   refuse_first_puts(first_puts_.take(), why_not_serving());
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/ring_description.h"
+#include "gossip/peer_book.h"
 #include "node/peer_codec.h"
 #include "node/peer_codec_bodies.h"
 #include "node/peer_codec_frames.h"
@@ -82,7 +83,7 @@ void PeerCodec::encode(const PeerWelcome& welcome, std::string& out) {
   body.set_generation(welcome.generation);
   body.set_name(welcome.name);
   body.set_generation_known(welcome.generation_known);
-  body.set_boot_known(welcome.boot_known.value);
+  for (const Boot boot : welcome.boots_known) body.add_boots_known(boot.value);
   body.set_lineage(welcome.lineage);
   write_frame(body, FrameType::kPeerWelcome, welcome.epoch, out);
 }
@@ -103,7 +104,8 @@ Result<PeerWelcome> PeerCodec::decode_welcome(const Frame& frame) {
   welcome.lineage = body.lineage();
   welcome.epoch = frame.epoch;
   welcome.generation_known = body.generation_known();
-  welcome.boot_known.value = body.boot_known();
+  if (static_cast<size_t>(body.boots_known_size()) > kEarlierBootsMax) in.fail("earlier boots");
+  for (const uint64_t boot : body.boots_known()) welcome.boots_known.push_back({boot});
   const Status read = in.result();
   if (!read.ok()) return read;
   return welcome;

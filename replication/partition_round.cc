@@ -1,6 +1,5 @@
 #include "replication/partition_round.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -10,78 +9,94 @@
 namespace ringkv {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(10);
-constexpr uint64_t kSmallLeafBytes = 4096;
+// More than writes under way can explain: this node is behind, and waits for nothing.
+constexpr size_t kFewLeaves = 16;
+constexpr Duration kBusyPause = std::chrono::milliseconds(200);
 // Of what is pulled together: so much is listed here, and held in memory.
 constexpr uint64_t kKeysAtOnce = 4096;
 constexpr uint64_t kBytesAtOnce = uint64_t{8} << 20;
 constexpr size_t kFetchedAtOnce = 1000;
-
-bool contains(const std::vector<Dot>& dots, const Dot& dot) {
-  return std::binary_search(dots.begin(), dots.end(), dot);
-}
-
-bool floor_says(const Floor& floor, const std::vector<Actor>& closed, const Dot& dot) {
-  return floor.covers(dot) || std::binary_search(closed.begin(), closed.end(), dot.actor);
-}
+constexpr size_t kFetchedKeyBytesMax = size_t{256} << 10;
 
 }  // namespace
 
+Leaf PartitionRound::own_leaf(uint32_t leaf) const {
+  return environment_.store.leaves().at(partition_ * kLeavesPerPartition + leaf);
+}
+
 void PartitionRound::start(Moment moment, MessageOutbox& outbox) {
   heard_at_ = moment.now;
-  outbox.send(source_, RoundOpen{.round = number_,
+  question_ = environment_.next_number();
+  outbox.send(source_, RoundOpen{.round = question_,
                                  .partition = partition_,
                                  .closed_digest = environment_.store.floors().closed_digest()});
 }
 
 // Both sides in one moment each: a leaf that is equal to what the source had then holds what it had.
-void PartitionRound::on(RoundLeaves leaves, Moment moment, MessageOutbox& outbox) {
-  if (ended_ || opened_) return;
+bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbox) {
+  if (question_ == 0 || leaves.round != question_) return false;
+  question_ = 0;
   heard_at_ = moment.now;
-  if (!leaves.status.ok()) return fail(std::move(leaves.status));
-  opened_ = true;
+  if (!leaves.status.ok()) {
+    fail(std::move(leaves.status));
+    return true;
+  }
   floor_ = std::move(leaves.floor);
   erased_ = std::move(leaves.erased);
-  for (const RoundLeaves::LeafDigest& digest : leaves.leaves) theirs_[digest.leaf] = digest.value;
+  std::map<uint32_t, Leaf> theirs;
+  for (const RoundLeaves::LeafDigest& digest : leaves.leaves) theirs[digest.leaf] = digest.value;
   for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
-    const Leaf own = environment_.store.leaves().at(partition_ * kLeavesPerPartition + leaf);
-    const auto their = theirs_.find(leaf);
-    if ((their == theirs_.end() ? Leaf() : their->second) != own) to_pull_.push_back(leaf);
+    const auto at = theirs.find(leaf);
+    const Leaf their = at == theirs.end() ? Leaf() : at->second;
+    if (their.hash != own_leaf(leaf).hash) to_pull_[leaf] = their;
   }
-  environment_.statistics.leaves_opened += to_pull_.size();
-  next_leaves(moment, outbox);
+  if (to_pull_.empty()) {
+    finish();
+  } else if (to_pull_.size() <= kFewLeaves) {
+    pauses_until_ = moment.now + kSecondLook;
+  } else {
+    environment_.statistics.leaves_opened += to_pull_.size();
+    pull_leaves(moment, outbox);
+  }
+  return true;
 }
 
-void PartitionRound::next_leaves(Moment moment, MessageOutbox& outbox) {
-  with_records_.reset();
-  keys_only_.reset();
-  own_leaves_.reset();
-  own_.clear();
-  has_first_floor_ = false;
+void PartitionRound::resume(Moment moment, MessageOutbox& outbox) {
+  pauses_until_.reset();
+  heard_at_ = moment.now;
+  std::erase_if(to_pull_,
+                [&](const auto& theirs) { return theirs.second.hash == own_leaf(theirs.first).hash; });
+  environment_.statistics.leaves_opened += to_pull_.size();
+  pull_leaves(moment, outbox);
+}
+
+void PartitionRound::pull_leaves(Moment moment, MessageOutbox& outbox) {
   if (to_pull_.empty()) return finish();
   if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
+  with_records_.reset();
+  keys_only_.reset();
+  own_.clear();
+  first_claims_.reset();
   uint64_t keys = 0;
   uint64_t bytes = 0;
   while (!to_pull_.empty() && keys < kKeysAtOnce && bytes < kBytesAtOnce) {
-    const uint32_t leaf = to_pull_.front();
-    to_pull_.pop_front();
-    const Leaf own = environment_.store.leaves().at(partition_ * kLeavesPerPartition + leaf);
-    const Leaf their = theirs_.contains(leaf) ? theirs_[leaf] : Leaf();
-    keys += own.keys + their.keys;
-    bytes += their.bytes;
-    const bool empty_here = own == Leaf();
-    if (!empty_here) own_leaves_.set(leaf);
-    (empty_here || their.bytes <= kSmallLeafBytes ? with_records_ : keys_only_).set(leaf);
+    const auto [leaf, theirs] = *to_pull_.begin();
+    to_pull_.erase(to_pull_.begin());
+    const Leaf own = own_leaf(leaf);
+    keys += own.keys + theirs.keys;
+    bytes += theirs.bytes;
+    (wants_records(own, theirs) ? with_records_ : keys_only_).set(leaf);
   }
   list_own(outbox);
   advance(moment, outbox);
 }
 
+// ---- What is held here
+
 // What is staged counts too, and is on disk once it is committed.
 void PartitionRound::list_own(MessageOutbox& outbox) {
   own_position_.clear();
-  own_listed_ = own_leaves_.none();
-  if (own_listed_) return;
+  own_listed_ = false;
   own_waits_for_ = environment_.store.last_staged();
   if (own_waits_for_ == 0) read_own(outbox);
 }
@@ -97,7 +112,7 @@ void PartitionRound::read_own(MessageOutbox& outbox) {
   outbox.send(environment_.settings.self, ReadRange{own_ticket_,
                                                     {.partition = partition_,
                                                      .ring_partitions = environment_.view.ring().partitions(),
-                                                     .leaves = own_leaves_,
+                                                     .leaves = with_records_ | keys_only_,
                                                      .after = own_position_,
                                                      .records = false}});
 }
@@ -106,15 +121,15 @@ bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
   if (own_ticket_ == 0 || read.ticket != own_ticket_) return false;
   own_ticket_ = 0;
   heard_at_ = moment.now;
-  if (ended_) return true;
   if (!read.status.ok()) {
     fail(std::move(read.status));
     return true;
   }
   for (RangeEntry& entry : read.slice.entries) {
-    environment_.store.restore(entry.head.context);
-    own_[std::move(entry.storage_key)] = {std::move(entry.head.dots), std::move(entry.head.context),
-                                          entry.head.transient};
+    RecordHead& head = entry.head;
+    environment_.store.restore(head.context);
+    own_[std::move(entry.storage_key)] = {{std::move(head.dots), std::move(head.context), head.transient},
+                                          false};
   }
   own_position_ = std::move(read.slice.last);
   own_listed_ = read.slice.at_end;
@@ -123,131 +138,126 @@ bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
   return true;
 }
 
-void PartitionRound::walk(MessageOutbox& outbox) {
-  RoundWalk asked{.round = number_, .partition = partition_, .after = walk_position_};
-  if (walk_ == Walk::kFetch) {
-    const size_t count = std::min(to_fetch_.size(), kFetchedAtOnce);
-    asked.storage_keys.assign(to_fetch_.end() - static_cast<ptrdiff_t>(count), to_fetch_.end());
-    asked.after.clear();
-  } else {
-    asked.leaves = walk_ == Walk::kWithRecords ? with_records_ : keys_only_;
-  }
-  asked.records = walk_ != Walk::kKeysOnly;
-  outbox.send(source_, std::move(asked));
-}
+// ---- What the source lists
 
 // One thing at a time: the own list, what the source sends with records, its keys, what is lacking of those.
 void PartitionRound::advance(Moment moment, MessageOutbox& outbox) {
-  if (ended_ || !opened_ || !own_listed_ || !puts_.empty()) return;
-  if (walk_ != Walk::kNone) {
-    if (std::exchange(walk_goes_on_, false)) walk(outbox);
-    return;
-  }
-  walk_position_.clear();
-  if (with_records_.any()) {
-    walk_ = Walk::kWithRecords;
-    return walk(outbox);
-  }
-  if (keys_only_.any()) {
-    walk_ = Walk::kKeysOnly;
-    return walk(outbox);
-  }
-  if (!to_fetch_.empty()) {
-    walk_ = Walk::kFetch;
-    return walk(outbox);
-  }
-  if (!own_.empty()) {
-    drop_unlisted(moment, outbox);
-    if (!puts_.empty()) return;
-  }
-  next_leaves(moment, outbox);
+  if (ended_ || !own_listed_ || question_ != 0 || ask_again_at_ || !puts_.empty()) return;
+  if (walk_ != Walk::kNone) return ask(outbox);
+  if (with_records_.any()) return begin(Walk::kWithRecords, outbox);
+  if (keys_only_.any()) return begin(Walk::kKeysOnly, outbox);
+  if (!to_fetch_.empty()) return begin(Walk::kFetch, outbox);
+  drop_unlisted(moment, outbox);
+  if (puts_.empty() && !ended_) pull_leaves(moment, outbox);
 }
 
-void PartitionRound::on(RoundSlice slice, Moment moment, MessageOutbox& outbox) {
-  if (ended_ || walk_ == Walk::kNone) return;
-  heard_at_ = moment.now;
-  if (!slice.status.ok()) return fail(std::move(slice.status));
-  take(slice, moment, outbox);
+void PartitionRound::begin(Walk walk, MessageOutbox& outbox) {
+  walk_ = walk;
+  walk_position_.clear();
+  ask(outbox);
+}
+
+void PartitionRound::ask(MessageOutbox& outbox) {
+  question_ = environment_.next_number();
+  RoundWalk asked{.round = question_, .partition = partition_};
+  asked.records = walk_ != Walk::kKeysOnly;
   if (walk_ == Walk::kFetch) {
-    // Those before the last one looked at are here, or gone there; the list was asked for from its end.
-    if (slice.at_end) {
-      to_fetch_.resize(to_fetch_.size() - std::min(to_fetch_.size(), kFetchedAtOnce));
-    } else {
-      const auto end = to_fetch_.end();
-      const auto begin = end - static_cast<ptrdiff_t>(std::min(to_fetch_.size(), kFetchedAtOnce));
-      const auto last = std::find(begin, end, slice.last);
-      if (last == end) return fail(unavailable("an answer to another question came"));
-      to_fetch_.erase(begin, last + 1);
+    size_t bytes = 0;
+    for (const std::string& key : to_fetch_) {
+      bytes += key.size();
+      if (asked.storage_keys.size() == kFetchedAtOnce) break;
+      if (bytes > kFetchedKeyBytesMax && !asked.storage_keys.empty()) break;
+      asked.storage_keys.push_back(key);
     }
-    walk_ = Walk::kNone;
+    fetching_ = asked.storage_keys.size();
+  } else {
+    asked.leaves = walk_ == Walk::kWithRecords ? with_records_ : keys_only_;
+    asked.after = walk_position_;
+  }
+  outbox.send(source_, std::move(asked));
+}
+
+bool PartitionRound::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
+  if (question_ == 0 || slice.round != question_) return false;
+  question_ = 0;
+  if (slice.status.code() == StatusCode::kOverloaded) {
+    ask_again_at_ = moment.now + kBusyPause;
+    return true;
+  }
+  heard_at_ = moment.now;
+  if (!slice.status.ok()) {
+    fail(std::move(slice.status));
+  } else if (!slice.floor.vector.covers(floor_.vector)) {
+    fail(unavailable("has lost some of what it had when the round began"));
+  } else {
+    take(slice, moment, outbox);
+    go_behind(slice);
+    advance(moment, outbox);
+  }
+  return true;
+}
+
+void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
+  const SourceClaims claims{slice.floor, std::move(slice.closed)};
+  const auto floor = std::make_shared<const Floor>(std::move(slice.floor));
+  if (!first_claims_) first_claims_ = claims;
+  for (RoundSlice::Entry& entry : slice.entries) take(entry, floor, claims, moment, outbox);
+}
+
+void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const Floor>& floor,
+                          const SourceClaims& claims, Moment moment, MessageOutbox& outbox) {
+  const auto held = own_.find(entry.storage_key);
+  if (held != own_.end()) held->second.listed = true;
+  const OwnKey* own = held == own_.end() ? nullptr : &held->second.own;
+  if (walk_ != Walk::kFetch) {
+    const Difference difference = difference_of(entry.dots, own, claims, [this](const Dot& dot) {
+      return environment_.store.floor_covers(partition_, dot);
+    });
+    if (difference == Difference::kNone) return;
+    // That a tombstone is gone there is no news.
+    if (difference == Difference::kLacking || !own->transient) ++counts_.differences;
+  }
+  if (entry.record == nullptr) return to_fetch_.push_back(std::move(entry.storage_key));
+  if (!entry.dots.empty()) {
+    ++counts_.keys;
+    counts_.bytes += entry.record->size();
+  }
+  const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, entry.dots, claims);
+  put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
+}
+
+void PartitionRound::go_behind(RoundSlice& slice) {
+  if (walk_ == Walk::kFetch) {
+    // What was asked for and isn't there has gone there since it was listed: the next round sees that.
+    size_t seen = fetching_;
+    if (!slice.at_end) {
+      seen = 0;
+      while (seen < fetching_ && to_fetch_[seen++] != slice.last) {
+      }
+    }
+    to_fetch_.erase(to_fetch_.begin(), to_fetch_.begin() + static_cast<ptrdiff_t>(seen));
+    if (to_fetch_.empty()) walk_ = Walk::kNone;
   } else if (slice.at_end) {
     (walk_ == Walk::kWithRecords ? with_records_ : keys_only_).reset();
     walk_ = Walk::kNone;
   } else {
     walk_position_ = std::move(slice.last);
-    walk_goes_on_ = true;  // when all of this is written
-  }
-  advance(moment, outbox);
-}
-
-void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
-  if (!has_first_floor_) {
-    first_floor_ = slice.floor;
-    first_closed_ = slice.closed;
-    has_first_floor_ = true;
-  }
-  const auto floor = std::make_shared<const Floor>(slice.floor);
-  for (RoundSlice::Entry& entry : slice.entries) {
-    const auto at = own_.find(entry.storage_key);
-    Own* own = at == own_.end() ? nullptr : &at->second;
-    if (own != nullptr) own->listed = true;
-    const bool lacking = is_lacking(entry, own);
-    if (walk_ != Walk::kFetch) {
-      if (!lacking && !is_superseded(slice, entry, own)) continue;
-      if (lacking || (own != nullptr && !own->transient)) ++counts_.differences;
-    }
-    if (entry.record == nullptr) {
-      to_fetch_.push_back(std::move(entry.storage_key));
-      continue;
-    }
-    ++counts_.keys;
-    counts_.bytes += entry.record->size();
-    put(entry.storage_key, std::move(entry.record), floor, moment, outbox);
   }
 }
 
-// The source has a version that was never merged here.
-bool PartitionRound::is_lacking(const RoundSlice::Entry& entry, const Own* own) const {
-  return std::any_of(entry.dots.begin(), entry.dots.end(), [&](const Dot& dot) {
-    if (own != nullptr && (contains(own->dots, dot) || own->context.covers(dot))) return false;
-    return !environment_.store.floor_covers(partition_, dot);
-  });
-}
-
-// A version here is gone there.
-bool PartitionRound::is_superseded(const RoundSlice& slice, const RoundSlice::Entry& entry,
-                                   const Own* own) const {
-  return own != nullptr && std::any_of(own->dots.begin(), own->dots.end(), [&](const Dot& dot) {
-           return !contains(entry.dots, dot) && floor_says(slice.floor, slice.closed, dot);
-         });
-}
-
-// Raised by just the versions at hand: the record that says so needn't carry the floor.
 void PartitionRound::drop_unlisted(Moment moment, MessageOutbox& outbox) {
-  for (const auto& [storage_key, own] : std::exchange(own_, {})) {
-    if (own.listed) continue;
-    Record gone;
-    for (const Dot& dot : own.dots) {
-      if (floor_says(first_floor_, first_closed_, dot)) gone.context.vector.raise(dot.actor, dot.counter);
-    }
-    if (gone.context.vector.empty()) continue;
-    gone.context.highest_time = own.context.highest_time;
-    if (!own.transient) ++counts_.differences;
+  for (const auto& [storage_key, held] : std::exchange(own_, {})) {
+    if (held.listed) continue;
+    const std::vector<Dot> gone = gone_dots(held.own, {}, *first_claims_);
+    if (gone.empty()) continue;
+    if (!held.own.transient) ++counts_.differences;
     auto bytes = std::make_shared<std::string>();
-    encode_record(gone, {}, 0, *bytes);
+    encode_record(Record{context_over(gone, held.own), {}}, {}, 0, *bytes);
     put(storage_key, std::move(bytes), nullptr, moment, outbox);
   }
 }
+
+// ---- What changes here
 
 void PartitionRound::put(std::string_view storage_key, SharedBytes record, std::shared_ptr<const Floor> floor,
                          Moment moment, MessageOutbox& outbox) {
@@ -256,8 +266,7 @@ void PartitionRound::put(std::string_view storage_key, SharedBytes record, std::
       parts ? environment_.view.ring().description().find_bucket(parts->bucket) : nullptr;
   if (bucket == nullptr) return fail(corruption("a record of no bucket came"));
   const RequestNumber number = environment_.next_number();
-  const Time until = moment.now + kPatience;
-  puts_.emplace(number, until);
+  puts_.insert(number);
   outbox.send(environment_.settings.self,
               ReplicaPut{.request = number,
                          .place = environment_.view.place(parts->bucket, parts->key),
@@ -267,7 +276,7 @@ void PartitionRound::put(std::string_view storage_key, SharedBytes record, std::
                          .conflict = conflict_of(*bucket),
                          .source = Source::kAntiEntropy,
                          .sync = false,
-                         .deadline = until,
+                         .deadline = moment.now + kPatience,
                          .floor = std::move(floor)});
 }
 
@@ -284,19 +293,22 @@ bool PartitionRound::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& 
 
 // Behind all records that it speaks of.
 void PartitionRound::finish() {
-  ended_ = true;
+  if (std::exchange(ended_, true)) return;
   environment_.store.raise_floor(partition_, floor_, erased_);
   environment_.floors_raised = true;
 }
 
 void PartitionRound::fail(Status why) {
-  if (ended_) return;
-  ended_ = true;
+  if (std::exchange(ended_, true)) return;
   status_ = std::move(why);
 }
 
-void PartitionRound::give_up_if_silent(Time now) {
-  if (!ended_ && now >= heard_at_ + kPatience) fail(unavailable("has been silent for too long"));
+void PartitionRound::tick(Moment moment, MessageOutbox& outbox) {
+  if (ended_ || pauses()) return;
+  if (moment.now >= heard_at_ + kPatience) return fail(unavailable("has been silent for too long"));
+  if (!ask_again_at_ || moment.now < *ask_again_at_) return;
+  ask_again_at_.reset();
+  advance(moment, outbox);
 }
 
 }  // namespace ringkv

@@ -1,108 +1,118 @@
 // One partition pulled from one source: from the source's leaves to the floor that is raised afterwards
 // ("Rounds and floors" in ARCHITECTURE.md).
 //
-// Leaves that differ are pulled some at a time, so that what is held stays small. Where a leaf is empty here,
-// or little of it is there, the source sends its records at once; else keys and dots come first, and then
-// what is lacking. What this node has and the source doesn't list is superseded as far as the source's floor
-// covers it.
+// Where few leaves differ, it pauses: if a leaf here becomes what the source's was, the difference was only a
+// write under way. Leaves that differ still are pulled some at a time, so that what is held stays small. Of
+// small ones, and of those that are empty here, the source sends the records at once; else keys and dots come
+// first, and then what is lacking. What this node has and the source doesn't list is superseded as far as the
+// source's floor covers it (round_difference.h decides).
 //
 // Everything that is pulled ends in a ReplicaPut to the own replica. When all of them are acknowledged, this
 // node has all that the source had when its leaves were read, and its floor may say so.
+//
+// Each question has a number of its own, so that an answer that comes twice passes for no other's.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replication/convergence_environment.h"
+#include "replication/round_difference.h"
 
 namespace ringkv {
 
 class PartitionRound {
  public:
-  // `number` names it in its messages. The environment is borrowed.
-  PartitionRound(ConvergenceEnvironment& environment, RequestNumber number, NodeId source,
-                 Partition partition)
-      : environment_(environment), number_(number), source_(source), partition_(partition) {}
+  static constexpr Duration kSecondLook = std::chrono::milliseconds(100);
+  static constexpr Duration kPatience = std::chrono::seconds(10);
+
+  // The environment is borrowed.
+  PartitionRound(ConvergenceEnvironment& environment, NodeId source, Partition partition)
+      : environment_(environment), source_(source), partition_(partition) {}
 
   void start(Moment moment, MessageOutbox& outbox);
-  void on(RoundLeaves leaves, Moment moment, MessageOutbox& outbox);
-  void on(RoundSlice slice, Moment moment, MessageOutbox& outbox);
-  bool on(RangeRead& read, Moment moment, MessageOutbox& outbox);           // false: another's
-  bool on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& outbox);  // false: another's
+  // Each false: another's.
+  bool on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbox);
+  bool on(RoundSlice& slice, Moment moment, MessageOutbox& outbox);
+  bool on(RangeRead& read, Moment moment, MessageOutbox& outbox);
+  bool on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& outbox);
   void on_committed(BatchNumber batch, MessageOutbox& outbox);
+  // Asks again where the source was busy; gives up what has been silent for too long.
+  void tick(Moment moment, MessageOutbox& outbox);
 
-  // Something has been silent for too long.
-  void give_up_if_silent(Time now);
+  // Until resume(), which is due at pauses_until(): there is nothing to wait for from anybody.
+  bool pauses() const { return pauses_until_.has_value(); }
+  Time pauses_until() const { return *pauses_until_; }
+  void resume(Moment moment, MessageOutbox& outbox);
 
   bool ended() const { return ended_; }
   const Status& status() const { return status_; }  // of one that has ended
 
   struct Counts {
-    uint64_t differences = 0;  // keys of which something was lacking
-    uint64_t keys = 0;         // records that came
+    uint64_t differences = 0;  // keys of which something was lacking, or was gone there
+    uint64_t keys = 0;         // records that came and were lacking
     uint64_t bytes = 0;
   };
   const Counts& counts() const { return counts_; }
   Partition partition() const { return partition_; }
 
  private:
-  // What is held here of a key of the leaves that are being pulled.
-  struct Own {
-    std::vector<Dot> dots;
-    CausalContext context;
-    bool transient = false;
+  enum class Walk : uint8_t { kNone, kWithRecords, kKeysOnly, kFetch };
+  struct Held {
+    OwnKey own;
     bool listed = false;  // by the source
   };
 
-  void next_leaves(Moment moment, MessageOutbox& outbox);
+  Leaf own_leaf(uint32_t leaf) const;
+  void pull_leaves(Moment moment, MessageOutbox& outbox);
   void list_own(MessageOutbox& outbox);
   void read_own(MessageOutbox& outbox);
-  void walk(MessageOutbox& outbox);
-  void fetch(MessageOutbox& outbox);
+  void advance(Moment moment, MessageOutbox& outbox);
+  void begin(Walk walk, MessageOutbox& outbox);
+  void ask(MessageOutbox& outbox);
   void take(RoundSlice& slice, Moment moment, MessageOutbox& outbox);
-  bool is_lacking(const RoundSlice::Entry& entry, const Own* own) const;
-  bool is_superseded(const RoundSlice& slice, const RoundSlice::Entry& entry, const Own* own) const;
+  void take(RoundSlice::Entry& entry, const std::shared_ptr<const Floor>& floor, const SourceClaims& claims,
+            Moment moment, MessageOutbox& outbox);
+  void go_behind(RoundSlice& slice);
   void drop_unlisted(Moment moment, MessageOutbox& outbox);
   void put(std::string_view storage_key, SharedBytes record, std::shared_ptr<const Floor> floor,
            Moment moment, MessageOutbox& outbox);
-  void advance(Moment moment, MessageOutbox& outbox);
   void finish();
   void fail(Status why);
 
   ConvergenceEnvironment& environment_;
-  const RequestNumber number_;
   const NodeId source_;
   const Partition partition_;
 
+  RequestNumber question_ = 0;  // under way; 0: none
+  std::optional<Time> ask_again_at_;
   Floor floor_;  // of the source when its leaves were read
   CausalContext erased_;
-  std::map<uint32_t, Leaf> theirs_;  // of leaves that differ
-  std::deque<uint32_t> to_pull_;     // leaves that differ
-  bool opened_ = false;
+  std::map<uint32_t, Leaf> to_pull_;  // leaves that differ, as they were there
+  std::optional<Time> pauses_until_;
 
   // Of the leaves that are being pulled.
   LeafSet with_records_;
   LeafSet keys_only_;
-  LeafSet own_leaves_;
-  std::map<std::string, Own, std::less<>> own_;
-  bool own_listed_ = true;
+  std::map<std::string, Held, std::less<>> own_;
+  bool own_listed_ = false;
   std::string own_position_;
   uint64_t own_ticket_ = 0;        // of the read under way
   BatchNumber own_waits_for_ = 0;  // commit before it is read
-  enum class Walk : uint8_t { kNone, kWithRecords, kKeysOnly, kFetch };
-  Walk walk_ = Walk::kNone;  // under way
+  Walk walk_ = Walk::kNone;        // under way
   std::string walk_position_;
-  bool walk_goes_on_ = false;  // behind that
-  std::vector<std::string> to_fetch_;
-  Floor first_floor_;  // of the first slice: what it covers and isn't listed is superseded
-  std::vector<Actor> first_closed_;
-  bool has_first_floor_ = false;
+  std::deque<std::string> to_fetch_;
+  size_t fetching_ = 0;                       // the first so many of them
+  std::optional<SourceClaims> first_claims_;  // those of the first slice hold for all that follow
 
-  std::map<RequestNumber, Time> puts_;  // that aren't acknowledged yet: until when
+  std::set<RequestNumber> puts_;  // that aren't acknowledged yet
   Time heard_at_;
   bool ended_ = false;
   Status status_;

@@ -1,6 +1,8 @@
 #include "replication/pull.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -10,11 +12,19 @@ namespace ringkv {
 namespace {
 
 constexpr size_t kPartitionsAsked = 4096;  // in one question
+constexpr size_t kTriedAtOnce = 64;
+
+// No other partition would fare better.
+bool ends_all(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kOutOfSpace;
+}
 
 }  // namespace
 
-Pull::Pull(ConvergenceEnvironment& environment, NodeId source, std::optional<Partition> only, Moment moment)
+Pull::Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source,
+           std::optional<Partition> only, Moment moment)
     : environment_(environment),
+      open_(open),
       source_(source),
       only_(only),
       began_(moment.now),
@@ -26,33 +36,30 @@ Pull::Pull(ConvergenceEnvironment& environment, NodeId source, std::optional<Par
   }
 }
 
+// ---- Down to the partitions that differ
+
 void Pull::start(Moment moment, MessageOutbox& outbox) {
-  if (only_) {
-    differing_groups_ = shared_;
-    return ask_next_partitions(moment, outbox);
-  }
-  ask(DigestLevel::kPair, {}, moment, outbox);
+  if (!only_) return ask(DigestLevel::kPair, {}, moment, outbox);
+  to_compare_ = {*only_};
+  ask_next_partitions(moment, outbox);
 }
 
 void Pull::ask(DigestLevel level, std::vector<uint32_t> ids, Moment moment, MessageOutbox& outbox) {
-  stage_ = level == DigestLevel::kPair     ? Stage::kPair
-           : level == DigestLevel::kGroups ? Stage::kGroups
-                                           : Stage::kPartitions;
-  number_ = environment_.next_number();
+  question_ = environment_.next_number();
   asked_at_ = moment.now;
-  outbox.send(source_, RoundCompare{.round = number_, .level = level, .ids = std::move(ids)});
+  outbox.send(source_, RoundCompare{.round = question_, .level = level, .ids = std::move(ids)});
 }
 
 bool Pull::on(RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
-  if (digests.round != number_ || ended()) return false;
-  number_ = 0;
+  if (question_ == 0 || digests.round != question_) return false;
+  question_ = 0;
   if (!digests.status.ok()) {
     fail(std::move(digests.status));
     return true;
   }
   // What both own is known by the ring: by another one it may be something else.
   if (digests.epoch != epoch_) {
-    fail(unavailable(cat("has epoch ", digests.epoch, ", not ", epoch_)));
+    wait_for_epoch(digests.epoch, moment.now);
     return true;
   }
   for (const VersionVector::Entry& entry : digests.lives.vector.entries()) {
@@ -64,133 +71,196 @@ bool Pull::on(RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
   return true;
 }
 
+void Pull::wait_for_epoch(uint64_t theirs, Time now) {
+  if (++epoch_tries_ > kEpochTries) return fail(unavailable(cat("has epoch ", theirs, ", not ", epoch_)));
+  to_compare_.clear();
+  to_pull_.clear();
+  equal_.clear();
+  lives_.reset();
+  begin_again_at_ = now + kEpochPause;
+}
+
 // Own digests of this moment: equal ones hold all that the source had stamped when it answered.
 void Pull::compare(const RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
-  const LeafTable& leaves = environment_.store.leaves();
   if (digests.level == DigestLevel::kPair) {
-    if (digests.digests.size() == 1 && digests.digests.front() == leaves.hash_of(shared_)) {
-      found_equal(shared_, digests.lives);
-      return settle(moment, outbox);
-    }
-    return ask(DigestLevel::kGroups, {}, moment, outbox);
+    const Hash128 own = environment_.store.leaves().hash_of(shared_);
+    was_equal_ = digests.digests.size() == 1 && digests.digests.front() == own;
+    if (!was_equal_) return ask(DigestLevel::kGroups, {}, moment, outbox);
+    found_equal(shared_, digests.lives);
+    stage_ = Stage::kEnded;
+    return;
   }
-  std::vector<Partition> equal;
+  if (!lives_) lives_ = digests.lives;
   if (digests.level == DigestLevel::kGroups) {
-    std::map<uint32_t, Hash128> theirs;
-    for (size_t i = 0; i < std::min(digests.ids.size(), digests.digests.size()); ++i)
-      theirs[digests.ids[i]] = digests.digests[i];
-    for (size_t begin = 0, end = 0; begin < shared_.size(); begin = end) {
-      const uint32_t group = shared_[begin] / kPartitionsPerGroup;
-      while (end < shared_.size() && shared_[end] / kPartitionsPerGroup == group) ++end;
-      const std::span<const Partition> partitions = std::span(shared_).subspan(begin, end - begin);
-      const auto at = theirs.find(group);
-      const bool is_equal = at != theirs.end() && at->second == leaves.hash_of(partitions);
-      auto& list = is_equal ? equal : differing_groups_;
-      list.insert(list.end(), partitions.begin(), partitions.end());
-    }
+    compare_groups(digests);
   } else {
-    for (size_t i = 0; i < std::min(digests.ids.size(), digests.digests.size()); ++i) {
-      const Partition partition = digests.ids[i];
-      if (!std::binary_search(shared_.begin(), shared_.end(), partition)) continue;
-      if (leaves.partition_hash(partition) == digests.digests[i]) {
-        equal.push_back(partition);
-      } else {
-        to_pull_.push_back(partition);
-      }
-    }
+    compare_partitions(digests);
   }
-  found_equal(equal, digests.lives);
   ask_next_partitions(moment, outbox);
 }
 
+void Pull::compare_groups(const RoundDigests& digests) {
+  std::map<uint32_t, Hash128> theirs;
+  for (size_t i = 0; i < std::min(digests.ids.size(), digests.digests.size()); ++i) {
+    theirs[digests.ids[i]] = digests.digests[i];
+  }
+  for (size_t begin = 0, end = 0; begin < shared_.size(); begin = end) {
+    const uint32_t group = shared_[begin] / kPartitionsPerGroup;
+    while (end < shared_.size() && shared_[end] / kPartitionsPerGroup == group) ++end;
+    const std::span<const Partition> partitions = std::span(shared_).subspan(begin, end - begin);
+    const auto at = theirs.find(group);
+    if (at != theirs.end() && at->second == environment_.store.leaves().hash_of(partitions)) {
+      equal_.insert(equal_.end(), partitions.begin(), partitions.end());
+    } else {
+      to_compare_.insert(to_compare_.end(), partitions.begin(), partitions.end());
+    }
+  }
+}
+
+// One that the source leaves out is opened too: it will say why.
+void Pull::compare_partitions(const RoundDigests& digests) {
+  std::map<Partition, Hash128> theirs;
+  for (size_t i = 0; i < std::min(digests.ids.size(), digests.digests.size()); ++i) {
+    theirs[digests.ids[i]] = digests.digests[i];
+  }
+  for (const Partition partition : std::exchange(asked_, {})) {
+    const auto at = theirs.find(partition);
+    if (at != theirs.end() && at->second == environment_.store.leaves().partition_hash(partition)) {
+      equal_.push_back(partition);
+    } else {
+      to_pull_.push_back(partition);
+    }
+  }
+}
+
+void Pull::ask_next_partitions(Moment moment, MessageOutbox& outbox) {
+  if (!to_compare_.empty()) {
+    const auto end =
+        to_compare_.begin() + static_cast<ptrdiff_t>(std::min(to_compare_.size(), kPartitionsAsked));
+    asked_.assign(to_compare_.begin(), end);
+    to_compare_.erase(to_compare_.begin(), end);
+    return ask(DigestLevel::kPartitions, asked_, moment, outbox);
+  }
+  // All at once: what is on disk of them is one record for each of the source's lives.
+  std::sort(equal_.begin(), equal_.end());
+  if (!equal_.empty()) found_equal(std::exchange(equal_, {}), *lives_);
+  differing_ = to_pull_.size();
+  stage_ = Stage::kPulling;
+  settle(moment, outbox);
+}
+
 void Pull::found_equal(const std::vector<Partition>& partitions, const Floor& lives) {
-  if (partitions.empty()) return;
   environment_.store.raise_floors(partitions, lives);
   environment_.wholeness.on_round(partitions, source_, environment_.view.ring());
   environment_.floors_raised = true;
 }
 
-void Pull::ask_next_partitions(Moment moment, MessageOutbox& outbox) {
-  if (!differing_groups_.empty()) {
-    const size_t count = std::min(differing_groups_.size(), kPartitionsAsked);
-    const auto end = differing_groups_.begin() + static_cast<ptrdiff_t>(count);
-    std::vector<uint32_t> ids(differing_groups_.begin(), end);
-    differing_groups_.erase(differing_groups_.begin(), end);
-    return ask(DigestLevel::kPartitions, std::move(ids), moment, outbox);
-  }
-  differing_ = to_pull_.size();
-  if (to_pull_.empty()) return settle(moment, outbox);
-  stage_ = Stage::kPause;
-  pause_until_ = moment.now + kSecondLook;
-}
+// ---- What differs
 
+// Those that have paused first: they are nearer to their end.
 void Pull::pull_on(Moment moment, MessageOutbox& outbox) {
-  while (rounds_.size() < kPartitionsAtOnce && !to_pull_.empty()) {
-    const RequestNumber number = environment_.next_number();
-    const Partition partition = to_pull_.front();
-    to_pull_.pop_front();
-    PartitionRound& round =
-        rounds_.try_emplace(number, environment_, number, source_, partition).first->second;
-    round.start(moment, outbox);
+  while (!ended() && rounds_.size() < kPartitionsAtOnce && open_.count < OpenPartitions::kMax) {
+    if (!paused_.empty() && moment.now >= paused_.front().pauses_until()) {
+      PartitionRound& round = rounds_.emplace_back(std::move(paused_.front()));
+      paused_.pop_front();
+      ++open_.count;
+      round.resume(moment, outbox);
+    } else if (paused_.size() < kPausedMax && take_next()) {
+      PartitionRound& round = rounds_.emplace_back(environment_, source_, to_pull_.front());
+      to_pull_.pop_front();
+      ++open_.count;
+      round.start(moment, outbox);
+    } else {
+      return;
+    }
   }
 }
 
-// Looks which partitions are through.
-void Pull::settle(Moment moment, MessageOutbox& outbox) {
-  if (ended()) return;
-  for (auto at = rounds_.begin(); at != rounds_.end();) {
-    const PartitionRound& round = at->second;
-    if (!round.ended()) {
-      ++at;
-      continue;
-    }
-    counts_.differences += round.counts().differences;
-    counts_.keys += round.counts().keys;
-    counts_.bytes += round.counts().bytes;
-    if (!round.status().ok()) return fail(round.status());
-    environment_.wholeness.on_round({round.partition()}, source_, environment_.view.ring());
-    at = rounds_.erase(at);
+// One that no other pull has open comes to the front; those that are open wait at the end.
+bool Pull::take_next() {
+  for (size_t tries = std::min(to_pull_.size(), kTriedAtOnce); tries > 0; --tries) {
+    if (open_.taken.insert(to_pull_.front()).second) return true;
+    to_pull_.push_back(to_pull_.front());
+    to_pull_.pop_front();
   }
-  if (stage_ == Stage::kPulling) pull_on(moment, outbox);
-  const bool compared = stage_ == Stage::kPulling || (number_ == 0 && stage_ != Stage::kPause);
-  if (compared && rounds_.empty() && to_pull_.empty()) stage_ = Stage::kEnded;
+  return false;
+}
+
+void Pull::close_all() {
+  open_.count -= rounds_.size();
+  for (const PartitionRound& round : rounds_) open_.taken.erase(round.partition());
+  for (const PartitionRound& round : paused_) open_.taken.erase(round.partition());
+  rounds_.clear();
+  paused_.clear();
+}
+
+// Looks which partitions are through, or pause.
+void Pull::settle(Moment moment, MessageOutbox& outbox) {
+  if (stage_ != Stage::kPulling) return;
+  for (bool some = true; some;) {
+    some = false;
+    pull_on(moment, outbox);
+    for (auto at = rounds_.begin(); at != rounds_.end() && !ended();) {
+      if (!at->ended() && !at->pauses()) {
+        ++at;
+        continue;
+      }
+      const auto round = at++;
+      if (round->ended()) take(*round);
+      if (ended()) return;
+      if (round->pauses()) {
+        paused_.push_back(std::move(*round));
+      } else {
+        open_.taken.erase(round->partition());
+      }
+      rounds_.erase(round);
+      --open_.count;
+      some = true;
+    }
+  }
+  if (rounds_.empty() && paused_.empty() && to_pull_.empty()) stage_ = Stage::kEnded;
+}
+
+void Pull::take(const PartitionRound& round) {
+  counts_.differences += round.counts().differences;
+  counts_.keys += round.counts().keys;
+  counts_.bytes += round.counts().bytes;
+  if (round.status().ok()) {
+    environment_.wholeness.on_round({round.partition()}, source_, environment_.view.ring());
+    return;
+  }
+  Status status(round.status().code(), cat("partition ", round.partition(), ": ", round.status().message()));
+  if (ends_all(status)) return fail(std::move(status));
+  if (status_.ok()) status_ = std::move(status);
 }
 
 void Pull::tick(Moment moment, MessageOutbox& outbox) {
   if (ended()) return;
-  if (number_ != 0 && moment.now >= asked_at_ + kPatience) return fail(unavailable("doesn't answer"));
-  if (stage_ == Stage::kPause && moment.now >= pause_until_) {
-    stage_ = Stage::kPulling;
-    pull_on(moment, outbox);
+  if (question_ != 0 && moment.now >= asked_at_ + kPatience) return fail(unavailable("doesn't answer"));
+  if (begin_again_at_ && moment.now >= *begin_again_at_) {
+    begin_again_at_.reset();
+    return start(moment, outbox);
   }
-  for (auto& [number, round] : rounds_) round.give_up_if_silent(moment.now);
-  if (stage_ == Stage::kPulling) settle(moment, outbox);
+  for (PartitionRound& round : rounds_) round.tick(moment, outbox);
+  settle(moment, outbox);
 }
 
 template <class Offer>
 bool Pull::offer(Moment moment, MessageOutbox& outbox, Offer offer) {
-  for (auto& [number, round] : rounds_) {
+  for (PartitionRound& round : rounds_) {
     if (!offer(round)) continue;
-    if (round.ended()) settle(moment, outbox);
+    if (round.ended() || round.pauses()) settle(moment, outbox);
     return true;
   }
   return false;
 }
 
 bool Pull::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbox) {
-  const auto at = rounds_.find(leaves.round);
-  if (at == rounds_.end()) return false;
-  at->second.on(std::move(leaves), moment, outbox);
-  if (at->second.ended()) settle(moment, outbox);
-  return true;
+  return offer(moment, outbox, [&](PartitionRound& round) { return round.on(leaves, moment, outbox); });
 }
 
 bool Pull::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
-  const auto at = rounds_.find(slice.round);
-  if (at == rounds_.end()) return false;
-  at->second.on(std::move(slice), moment, outbox);
-  if (at->second.ended()) settle(moment, outbox);
-  return true;
+  return offer(moment, outbox, [&](PartitionRound& round) { return round.on(slice, moment, outbox); });
 }
 
 bool Pull::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
@@ -202,15 +272,22 @@ bool Pull::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& outbox) {
 }
 
 void Pull::on_committed(BatchNumber batch, MessageOutbox& outbox) {
-  for (auto& [number, round] : rounds_) round.on_committed(batch, outbox);
+  for (PartitionRound& round : rounds_) round.on_committed(batch, outbox);
 }
 
 void Pull::fail(Status why) {
   if (ended()) return;
   stage_ = Stage::kEnded;
+  question_ = 0;
   status_ = std::move(why);
-  rounds_.clear();
+  close_all();
   to_pull_.clear();
+}
+
+void Pull::make_void(Status why) {
+  if (ended()) return;
+  void_ = true;
+  fail(std::move(why));
 }
 
 }  // namespace ringkv

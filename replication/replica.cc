@@ -119,6 +119,8 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
   store_.restore(newest.context);
   if (newest.dots.empty()) newest.context.join(store_.erased(place.partition));
   if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
+  // What leaves with a new version must say all that the floor knows: others may hold what it covers.
+  if (std::holds_alternative<StampPut>(change)) newest.context.join(store_.floor(place.partition));
   const auto apply_change = [&](const Record* held) {
     if (auto* put = std::get_if<StampPut>(&change)) {
       apply(*put, newest, held, wall_now, outbox);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "storage/record_codec.h"
+#include "storage/storage_key.h"
 
 namespace ringkv {
 namespace {
@@ -79,8 +80,19 @@ Status RoundSource::check_owned(Partition partition) const {
                        view.ring().epoch()));
 }
 
+Status RoundSource::check_keys(const RoundWalk& walk) const {
+  const uint32_t partitions = environment_.view.ring().partitions();
+  for (const std::string& key : walk.storage_keys) {
+    const std::optional<StorageKeyParts> parts = parse_storage_key(key);
+    if (parts && partition_of(parts->token, partitions) == walk.partition) continue;
+    return invalid_argument(cat("a key that was asked for isn't of partition ", walk.partition));
+  }
+  return {};
+}
+
 void RoundSource::on(NodeId from, RoundWalk walk, MessageOutbox& outbox) {
   Status refusal = check_owned(walk.partition);
+  if (refusal.ok()) refusal = check_keys(walk);
   if (refusal.ok() && walks_.size() >= kWalksMax) refusal = overloaded("too many rounds read here");
   if (!refusal.ok()) {
     RoundSlice slice{.round = walk.round, .source = environment_.view.self(), .partition = walk.partition};
@@ -129,10 +141,11 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
   slice.last = std::move(read.slice.last);
   slice.at_end = read.slice.at_end;
   for (RangeEntry& entry : read.slice.entries) {
-    if (entry.head.dots.empty()) continue;  // a bare context: its floor says more
     if (entry.record != nullptr) {
-      ++environment_.statistics.keys_sent;
-      environment_.statistics.bytes_sent += entry.record->size();
+      if (!entry.head.dots.empty()) {
+        ++environment_.statistics.keys_sent;
+        environment_.statistics.bytes_sent += entry.record->size();
+      }
       if (entry.head.context.stripped) entry.record = filled(*entry.record);
     }
     slice.entries.push_back(

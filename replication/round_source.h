@@ -38,6 +38,7 @@ class RoundSource {
   };
 
   Status check_owned(Partition partition) const;
+  Status check_keys(const RoundWalk& walk) const;
   void read(uint64_t ticket, MessageOutbox& outbox);
   SharedBytes filled(const std::string& bytes) const;
 

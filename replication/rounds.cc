@@ -48,18 +48,21 @@ void Rounds::tick(Moment moment, MessageOutbox& outbox) {
     for (auto& [node, source] : sources_) {
       if (moment.now < source.next_at || !environment_.view.is_reachable(node)) continue;
       source.next_at = moment.now + jittered(node);
-      const bool under_way = std::any_of(pulls_.begin(), pulls_.end(), [node = node](const auto& pull) {
-        return pull.second.source() == node && pull.second.is_of_all();
-      });
-      if (!under_way) start(node, std::nullopt, moment, outbox);
+      if (!pulls_all_of(node)) start(node, std::nullopt, moment, outbox);
     }
   }
   answer_repairs(moment, outbox);
 }
 
+bool Rounds::pulls_all_of(NodeId source) const {
+  return std::any_of(pulls_.begin(), pulls_.end(), [source](const auto& pull) {
+    return pull.second.source() == source && pull.second.is_of_all();
+  });
+}
+
 uint64_t Rounds::start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox) {
   const uint64_t id = ++last_pull_;
-  Pull& pull = pulls_.try_emplace(id, environment_, source, only, moment).first->second;
+  Pull& pull = pulls_.try_emplace(id, environment_, open_, source, only, moment).first->second;
   pull.start(moment, outbox);
   return id;
 }
@@ -72,17 +75,19 @@ void Rounds::soon(NodeId source, Moment moment) {
 
 void Rounds::void_pulls_of(NodeId source, const Status& why) {
   for (auto& [id, pull] : pulls_) {
-    if (pull.source() == source) pull.fail(why);
+    if (pull.source() == source) pull.make_void(why);
   }
 }
 
 void Rounds::set_ring(Moment, MessageOutbox&) {
-  for (auto& [id, pull] : pulls_) pull.fail(unavailable("the ring has changed"));
+  for (auto& [id, pull] : pulls_) pull.make_void(unavailable("the ring has changed"));
 }
 
 void Rounds::set_reachable(NodeId node, bool reachable, Moment moment, MessageOutbox&) {
   if (reachable) return soon(node, moment);
-  void_pulls_of(node, unavailable("can't be reached"));
+  for (auto& [id, pull] : pulls_) {
+    if (pull.source() == node) pull.fail(unavailable("can't be reached"));
+  }
 }
 
 void Rounds::on_link_restored(NodeId node, Moment moment, MessageOutbox&) {
@@ -128,52 +133,75 @@ void Rounds::on_committed(BatchNumber batch, MessageOutbox& outbox) {
   for (auto& [id, pull] : pulls_) pull.on_committed(batch, outbox);
 }
 
-void Rounds::take_ended(Moment moment, MessageOutbox&) {
+void Rounds::take_ended(Moment moment, MessageOutbox& outbox) {
   for (auto at = pulls_.begin(); at != pulls_.end();) {
     if (!at->second.ended()) {
       ++at;
       continue;
     }
-    count(at->first, at->second, moment);
+    take(at->first, at->second, moment, outbox);
     at = pulls_.erase(at);
   }
 }
 
-void Rounds::count(uint64_t id, const Pull& pull, Moment moment) {
-  ConvergenceStatistics& statistics = environment_.statistics;
+void Rounds::take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox) {
   const PartitionRound::Counts& counts = pull.counts();
+  ConvergenceStatistics& statistics = environment_.statistics;
   statistics.differences += counts.differences;
   statistics.keys_received += counts.keys;
   statistics.bytes_received += counts.bytes;
-  ++(pull.status().ok() ? statistics.rounds : statistics.rounds_failed);
-  if (pull.status().ok() && pull.was_equal()) ++statistics.rounds_equal;
-
-  const std::string name = environment_.view.name_of(pull.source());
-  if (const auto at = sources_.find(pull.source()); at != sources_.end() && pull.is_of_all()) {
-    Source& source = at->second;
-    source.differing_partitions = pull.differing();
-    if (pull.status().ok()) {
-      source.failures = 0;
-      source.problem.clear();
-      source.last_complete = pull.began();
-      source.counter = pull.source_counter();
-      source.life = pull.source_life();
-    } else {
-      source.problem = pull.status().message();
-      const Duration pause = kRetryAfter * (1U << std::min(source.failures++, 10U));
-      source.next_at = std::min(source.next_at, moment.now + pause);
-    }
-  }
+  if (!pull.is_void()) count(pull, moment);
   for (Repair& repair : repairs_) {
-    if (std::erase(repair.pulls, id) == 0) continue;
+    if (std::find(repair.pulls.begin(), repair.pulls.end(), id) == repair.pulls.end()) continue;
     repair.report.differences += counts.differences;
     repair.report.keys_sent += counts.keys;
     repair.report.bytes_sent += counts.bytes;
+  }
+  if (pull.is_void() && sources_.contains(pull.source()) && environment_.view.is_reachable(pull.source())) {
+    return begin_anew(id, pull, moment, outbox);
+  }
+  for (Repair& repair : repairs_) {
+    if (std::erase(repair.pulls, id) == 0) continue;
     repair.report.partitions += pull.partitions();
     if (pull.status().ok()) continue;
     repair.report.partial = true;
-    repair.report.problems.push_back(cat(name, ": ", pull.status().message()));
+    repair.report.problems.push_back(
+        cat(environment_.view.name_of(pull.source()), ": ", pull.status().message()));
   }
+}
+
+void Rounds::count(const Pull& pull, Moment moment) {
+  ConvergenceStatistics& statistics = environment_.statistics;
+  ++(pull.status().ok() ? statistics.rounds : statistics.rounds_failed);
+  if (pull.status().ok() && pull.was_equal()) ++statistics.rounds_equal;
+  const auto at = sources_.find(pull.source());
+  if (at == sources_.end() || !pull.is_of_all()) return;
+  Source& source = at->second;
+  source.differing_partitions = pull.differing();
+  if (pull.status().ok()) {
+    source.failures = 0;
+    source.problem.clear();
+    source.last_complete = pull.began();
+    source.counter = pull.source_counter();
+    source.life = pull.source_life();
+  } else {
+    source.problem = pull.status().message();
+    const Duration pause = kRetryAfter * (1U << std::min(source.failures++, 10U));
+    source.next_at = std::min(source.next_at, moment.now + pause);
+  }
+}
+
+// Who asked for a repair still waits; what goes on by itself comes again by itself.
+void Rounds::begin_anew(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox) {
+  if (!serves_a_repair(id)) return;
+  const uint64_t anew = start(pull.source(), pull.only(), moment, outbox);
+  for (Repair& repair : repairs_) std::replace(repair.pulls.begin(), repair.pulls.end(), id, anew);
+}
+
+bool Rounds::serves_a_repair(uint64_t id) const {
+  return std::any_of(repairs_.begin(), repairs_.end(), [id](const Repair& repair) {
+    return std::find(repair.pulls.begin(), repair.pulls.end(), id) != repair.pulls.end();
+  });
 }
 
 Status Rounds::check_partition(std::optional<Partition> partition) const {
@@ -209,6 +237,7 @@ void Rounds::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbo
       if (std::find(owners.begin(), owners.end(), source) == owners.end()) continue;
     }
     if (view.is_reachable(source)) {
+      if (!repair.partition) forget_periodic_pull_of(source);
       begun.pulls.push_back(start(source, repair.partition, moment, outbox));
     } else {
       begun.report.partial = true;
@@ -217,6 +246,13 @@ void Rounds::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbo
   }
   repairs_.push_back(std::move(begun));
   answer_repairs(moment, outbox);
+}
+
+// The repair's does the same, and begins now.
+void Rounds::forget_periodic_pull_of(NodeId source) {
+  std::erase_if(pulls_, [&](const auto& pull) {
+    return pull.second.source() == source && pull.second.is_of_all() && !serves_a_repair(pull.first);
+  });
 }
 
 void Rounds::answer_repairs(Moment moment, MessageOutbox& outbox) {

@@ -65,11 +65,16 @@ class Rounds {
 
   void learn_sources(Moment moment);
   Duration jittered(NodeId source);
+  bool pulls_all_of(NodeId source) const;
+  void forget_periodic_pull_of(NodeId source);
   uint64_t start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox);
   void soon(NodeId source, Moment moment);
   void void_pulls_of(NodeId source, const Status& why);
   void take_ended(Moment moment, MessageOutbox& outbox);
-  void count(uint64_t id, const Pull& pull, Moment moment);
+  void take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox);
+  void count(const Pull& pull, Moment moment);
+  void begin_anew(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox);
+  bool serves_a_repair(uint64_t id) const;
   void answer_repairs(Moment moment, MessageOutbox& outbox);
   Status check_partition(std::optional<Partition> partition) const;
 
@@ -78,6 +83,7 @@ class Rounds {
   uint64_t sources_epoch_ = 0;  // the ring that they were found by
   Time started_at_;
   bool started_ = false;
+  OpenPartitions open_;
   std::map<uint64_t, Pull> pulls_;  // by a running number
   uint64_t last_pull_ = 0;
   std::vector<Repair> repairs_;

@@ -57,7 +57,7 @@ void Scrubber::drop_late(Time now, MessageOutbox& outbox) {
 }
 
 void Scrubber::begin_partition(MessageOutbox& outbox) {
-  look_.emplace();
+  look_ = Look();
   look_->partition = *next_;
   look_->leaves.set();
   for (Waiting& waiting : waiting_) waiting.begun = true;

@@ -1,6 +1,6 @@
 // Random histories of agreement: 1 to 7 voters, later up to 9; messages lost, repeated and reordered; crashes
-// between a promise and its acceptance; wiped and copied directories; several proposers for one epoch, and
-// many epochs in a row.
+// between a promise and its acceptance; wiped, copied and restored directories; several proposers for one
+// epoch, and many epochs in a row.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,6 +33,9 @@ TEST(AgreementExploration, NeverTwoRingsOfOneEpochAndAMajorityAlwaysGetsOn) {
   EXPECT_GT(coverage.seats_given_anew, seeds() / 100);
   EXPECT_GT(coverage.votes_of_replaced, seeds() / 2);
   EXPECT_GT(coverage.ballots_of_replaced, seeds() / 2);
+  EXPECT_GT(coverage.restored, seeds() / 20);
+  EXPECT_GT(coverage.asked_restored, seeds() / 10);
+  EXPECT_GT(coverage.voted_again, seeds() / 100);
   EXPECT_GT(coverage.joined, seeds() / 10);
   EXPECT_GT(coverage.longest, 20U);
 }

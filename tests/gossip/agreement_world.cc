@@ -66,6 +66,7 @@ AgreementWorld::AgreementWorld(uint64_t seed, AgreementCoverage& coverage)
   rates_ = {.crash = draw(40),
             .wipe = draw(10),
             .copy = draw(10),
+            .restore = draw(60),
             .propose = 3 + random_.below(50),
             .lose = draw(20),
             .repeat = draw(20)};
@@ -75,7 +76,7 @@ AgreementWorld::AgreementWorld(uint64_t seed, AgreementCoverage& coverage)
   for (uint64_t i = 1; i <= voters; ++i) ring.seats.push_back({{i}, {10 + i}});
   const std::string bytes = ring.encode();
   chosen_[ring.epoch] = bytes;
-  for (const Electorate::Seat& seat : ring.seats) start(seat.node, {seat.disk, bytes, ""});
+  for (const Electorate::Seat& seat : ring.seats) start(seat.node, {seat.disk, bytes, "", ""});
 }
 
 std::string AgreementWorld::explore(uint64_t steps) {
@@ -101,6 +102,8 @@ void AgreementWorld::step() {
     wipe_one();
   } else if (falls_to(rates_.copy)) {
     copy_one();
+  } else if (falls_to(rates_.restore)) {
+    restore_one();
   } else if (falls_to(rates_.propose)) {
     propose(*life);
   } else if (falls_to(20)) {
@@ -133,9 +136,12 @@ void AgreementWorld::start(NodeId node, Disk disk) {
   life->ring = ToyRing::decode(disk.ring);
   Result<EpochRegister> opened = EpochRegister::open(
       {node, disk.id, life->boot}, electorate_of(life->ring, disk.ring), disk.votes,
-      [this, node](NodeId other) { return known_[node][other]; }, random_);
+      [this, node](NodeId other) { return known_[node][other].boot; }, random_);
   CHECK(opened.ok());
   life->agreement = std::make_unique<EpochRegister>(*std::move(opened));
+  life->older_copy = std::make_unique<OlderCopy>(node, disk.boots);
+  CHECK(life->older_copy->load(disk.older_copy).ok());
+  disk.boots.push_back(life->boot);
   life->disk = std::move(disk);
   lives_.push_back(std::move(life));
 }
@@ -179,7 +185,7 @@ void AgreementWorld::wipe_one() {
   auto wiped =
       down_.extract(std::next(down_.begin(), static_cast<std::ptrdiff_t>(random_.below(down_.size()))));
   if (can_get_on()) {
-    start(wiped.key(), {{++last_id_}, witness->ring_bytes, ""});
+    start(wiped.key(), {{++last_id_}, witness->ring_bytes, "", ""});
   } else {
     down_.insert(std::move(wiped));
   }
@@ -195,7 +201,34 @@ void AgreementWorld::copy_one() {
   over_.insert(life->boot);
   const NodeId node = life->node;
   start(node, life->disk);
-  for (auto& [by, known] : known_) known[node] = lives_.back()->boot;
+  for (auto& [by, known] : known_) take(known[node], *lives_.back());
+}
+
+// A disk is put back as it once was, after all had met what it forgets. Of the rest a majority must do
+// without its votes.
+void AgreementWorld::restore_one() {
+  Life* life = pick();
+  if (!life->replaced && random_.one_in(2)) backups_[life->node].push_back(life->disk);
+  if (restored_ || down_.empty()) return;
+  const auto down = std::next(down_.begin(), static_cast<std::ptrdiff_t>(random_.below(down_.size())));
+  std::vector<Disk>& backups = backups_[down->first];
+  if (backups.empty()) return;
+  const Disk& backup = backups[random_.below(backups.size())];
+  if (backup.id != down->second.id || backup.boots == down->second.boots) return;
+  const Boot last = down->second.boots.back();
+  const auto has_met = [&](NodeId other) {
+    return other == down->first || known_[other][down->first].boot == last;
+  };
+  if (!std::all_of(lives_.begin(), lives_.end(), [&](const auto& other) { return has_met(other->node); }) ||
+      !std::all_of(down_.begin(), down_.end(), [&](const auto& other) { return has_met(other.first); }))
+    return;
+  restored_ = down->first;
+  if (!can_get_on() || !has_majority(ToyRing::decode(backup.ring))) {
+    restored_ = {};
+    return;
+  }
+  down->second = backup;
+  ++coverage_.restored;
 }
 
 ToyRing AgreementWorld::next_ring(const Life& life) {
@@ -242,7 +275,9 @@ void AgreementWorld::perform(Life& life, GossipOutbox& outbox) {
 }
 
 void AgreementWorld::write(Disk& disk, const MetaRecord& record) const {
-  (record.key == kRingKey ? disk.ring : disk.votes) = record.value;
+  (record.key == kRingKey       ? disk.ring
+   : record.key == kAcceptorKey ? disk.votes
+                                : disk.older_copy) = record.value;
 }
 
 void AgreementWorld::sync(Life& life, size_t effects) {
@@ -263,32 +298,59 @@ void AgreementWorld::deliver(Packet packet) {
     if (life->node == packet.to) there.push_back(life.get());
   }
   if (there.empty()) return;
-  greet(packet, packet.to);
-  receive(*there[random_.below(there.size())], packet);
+  Life& receiver = *there[random_.below(there.size())];
+  for (const auto& life : lives_) {
+    if (life->node != packet.from || life->boot != packet.boot || life.get() == &receiver) continue;
+    // Who has something to say was welcomed before; who is spoken to greets back, sooner or later.
+    greet(*life, receiver);
+    if (peace_ || random_.one_in(2)) greet(receiver, *life);
+  }
+  receive(receiver, packet);
+}
+
+void AgreementWorld::take(Known& known, const Life& life) {
+  if (known.disk != life.disk.id) {
+    known.before.clear();
+  } else if (known.boot) {
+    known.before.insert(known.before.begin(), known.boot);
+  }
+  known.boot = life.boot;
+  known.disk = life.disk.id;
 }
 
 // What comes before a connection's first message; a later life is sometimes not taken at once.
-void AgreementWorld::greet(const Packet& packet, NodeId to) {
-  if (packet.from == to || over_.contains(packet.boot)) return;
-  Boot& known = known_[to][packet.from];
-  if (packet.boot > known && (peace_ || random_.one_in(2))) known = packet.boot;
+void AgreementWorld::greet(Life& life, Life& at) {
+  if (life.node == at.node || over_.contains(life.boot) || at.replaced) return;
+  Known& known = known_[at.node][life.node];
+  if (life.boot > known.boot) {
+    if (!peace_ && random_.one_in(2)) return;
+    take(known, life);
+  }
+  if (life.boot != known.boot) return;
+  GossipOutbox outbox;
+  if (life.older_copy->on_remembered(known.before)) life.own_votes_void = life.agreement->proposing();
+  life.older_copy->on_ring_of({at.node, at.disk.id}, 1, at.ring.epoch,
+                              electorate_of(life.ring, life.ring_bytes));
+  if (std::optional<MetaRecord> record = life.older_copy->take_record()) outbox.record(std::move(*record));
+  perform(life, outbox);
 }
 
 void AgreementWorld::receive(Life& life, const Packet& packet) {
   note(life, packet);
   const NodeId from = packet.from;
   GossipOutbox outbox;
+  const bool may_vote = life.older_copy->may_vote(from, electorate_of(life.ring, life.ring_bytes));
   if (const auto* prepare = std::get_if<Prepare>(&packet.message)) {
-    life.agreement->on(from, *prepare, outbox);
+    if (may_vote) life.agreement->on(from, *prepare, outbox);
   } else if (const auto* promise = std::get_if<Promise>(&packet.message)) {
-    life.agreement->on(from, *promise, now_, outbox);
+    if (!life.own_votes_void) life.agreement->on(from, *promise, now_, outbox);
   } else if (const auto* accept = std::get_if<Accept>(&packet.message)) {
-    life.agreement->on(from, *accept, outbox);
+    if (may_vote) life.agreement->on(from, *accept, outbox);
   } else if (const auto* accepted = std::get_if<Accepted>(&packet.message)) {
-    life.agreement->on(from, *accepted, now_, outbox);
+    if (!life.own_votes_void) life.agreement->on(from, *accepted, now_, outbox);
   } else if (const auto* ring = std::get_if<RingChosen>(&packet.message)) {
     // The one message here that the door alone refuses when it comes from a life that is over.
-    const Boot known = from == life.node ? life.boot : known_[life.node][from];
+    const Boot known = from == life.node ? life.boot : known_[life.node][from].boot;
     if (packet.boot == known) adopt(life, ring->description);
   }
   perform(life, outbox);
@@ -302,6 +364,10 @@ void AgreementWorld::note(const Life& life, const Packet& packet) {
       std::holds_alternative<Promise>(packet.message) || std::holds_alternative<Accepted>(packet.message);
   if (asks && names(life.ring, life.node) && !has_seat(life.ring, life.node, life.disk.id))
     ++coverage_.asked_wiped;
+  if (asks && life.node == restored_) {
+    const bool votes = life.older_copy->may_vote(life.node, electorate_of(life.ring, life.ring_bytes));
+    ++(votes ? coverage_.voted_again : coverage_.asked_restored);
+  }
   if (over_.contains(packet.boot) && !life.replaced) {
     coverage_.votes_of_replaced += answers ? 1 : 0;
     coverage_.ballots_of_replaced += asks ? 1 : 0;
@@ -318,6 +384,7 @@ void AgreementWorld::tick(Life& life) {
 void AgreementWorld::take_outcome(Life& life) {
   const std::optional<EpochRegister::Outcome> outcome = life.agreement->take_outcome();
   if (!outcome) return;
+  life.own_votes_void = false;
   if (!outcome->status.ok()) {
     const bool overtaken = life.ring.epoch >= outcome->epoch;
     ++(overtaken ? coverage_.overtaken : coverage_.timed_out);
@@ -343,13 +410,16 @@ void AgreementWorld::adopt(Life& life, const std::string& bytes) {
   life.ring_bytes = bytes;
   life.unsynced.emplace_back(MetaRecord{std::string(kRingKey), bytes});
   life.agreement->adopt(electorate_of(ring, bytes));
+  life.older_copy->on_ring(electorate_of(ring, bytes));
+  if (std::optional<MetaRecord> record = life.older_copy->take_record())
+    life.unsynced.emplace_back(std::move(*record));
   if (life.replaced) return;
   for (const Electorate::Seat& seat : ring.seats) {
     const bool running = std::any_of(lives_.begin(), lives_.end(),
                                      [&seat](const auto& other) { return other->node == seat.node; });
     if (running || down_.contains(seat.node)) continue;
     ++coverage_.joined;
-    start(seat.node, {seat.disk, bytes, ""});
+    start(seat.node, {seat.disk, bytes, "", ""});
   }
 }
 
@@ -370,6 +440,7 @@ ToyRing AgreementWorld::latest_ring() const { return ToyRing::decode(chosen_.rbe
 bool AgreementWorld::has_majority(const ToyRing& ring) const {
   size_t intact = 0;
   for (const Electorate::Seat& seat : ring.seats) {
+    if (seat.node == restored_) continue;
     const auto down = down_.find(seat.node);
     const bool runs = std::any_of(lives_.begin(), lives_.end(), [&seat](const auto& life) {
       return !life->replaced && Electorate::Seat{life->node, life->disk.id} == seat;

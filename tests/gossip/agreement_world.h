@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "gossip/epoch_register.h"
+#include "gossip/older_copy.h"
 
 namespace ringkv {
 
@@ -38,6 +39,9 @@ struct AgreementCoverage {
   uint64_t seats_given_anew = 0;     // wiped disks that an epoch named
   uint64_t votes_of_replaced = 0;    // that arrived from lives that a copy had replaced
   uint64_t ballots_of_replaced = 0;  // the same
+  uint64_t restored = 0;             // older copies of a disk that were put back
+  uint64_t asked_restored = 0;       // messages to them while they must not vote
+  uint64_t voted_again = 0;          // restored voters that have come to vote again
   uint64_t joined = 0;
   uint64_t longest = 0;  // the last epoch that a history came to before its end
   uint64_t got_on = 0;   // histories with a majority at their end
@@ -55,6 +59,7 @@ class AgreementWorld {
     uint64_t crash = 0;  // per mille of the steps
     uint64_t wipe = 0;
     uint64_t copy = 0;
+    uint64_t restore = 0;
     uint64_t propose = 0;
     uint64_t lose = 0;  // per cent of the messages
     uint64_t repeat = 0;
@@ -63,6 +68,8 @@ class AgreementWorld {
     DiskId id;
     std::string ring;
     std::string votes;
+    std::string older_copy;
+    std::vector<Boot> boots = {};  // its lives
   };
   struct Packet {
     NodeId from;
@@ -80,9 +87,17 @@ class AgreementWorld {
     std::string ring_bytes;
     ToyRing ring;
     std::unique_ptr<EpochRegister> agreement;
+    std::unique_ptr<OlderCopy> older_copy;
+    bool own_votes_void = false;
     std::string proposed;
     std::vector<Effect> unsynced;
     bool replaced = false;  // by a life on a copy of its disk
+  };
+
+  struct Known {
+    Boot boot;
+    DiskId disk;
+    std::vector<Boot> before;  // of the same disk
   };
 
   void step();
@@ -92,6 +107,7 @@ class AgreementWorld {
   void restart_one();
   void wipe_one();
   void copy_one();
+  void restore_one();
   void propose(Life& life);
   ToyRing next_ring(const Life& life);
 
@@ -101,7 +117,8 @@ class AgreementWorld {
   void deliver(Packet packet);
   void receive(Life& life, const Packet& packet);
   void note(const Life& life, const Packet& packet);
-  void greet(const Packet& packet, NodeId to);
+  static void take(Known& known, const Life& life);
+  void greet(Life& life, Life& at);
   void tick(Life& life);
   void take_outcome(Life& life);
   void adopt(Life& life, const std::string& ring);
@@ -122,8 +139,10 @@ class AgreementWorld {
   uint64_t last_id_ = 100;
   std::vector<std::unique_ptr<Life>> lives_;
   std::map<NodeId, Disk> down_;
-  std::map<NodeId, std::map<NodeId, Boot>> known_;  // by whom, of whom; on disk
-  std::set<Boot> over_;                             // lives that a copy has replaced
+  std::map<NodeId, std::map<NodeId, Known>> known_;  // by whom, of whom; on disk
+  std::map<NodeId, std::vector<Disk>> backups_;
+  NodeId restored_;      // one a history: its votes may be lost
+  std::set<Boot> over_;  // lives that a copy has replaced
   std::vector<Packet> network_;
   std::map<uint64_t, std::string> chosen_;  // by epoch
   std::string violation_;

@@ -14,13 +14,15 @@ constexpr Boot kLostLife{101};
 constexpr Boot kOtherLostLife{102};
 constexpr Boot kThisLife{105};
 
+Electorate::Seat seat_of(NodeId node) { return {node, voter(node).disk}; }
+
 // A's directory, put back as it was after its first life.
 struct Fixture {
   OlderCopy copy{kA, {kFirstLife}};
 
   bool votes_under(uint64_t epoch) const { return copy.may_vote(kA, ring_of({kA, kB, kC}, epoch)); }
   void holds(NodeId member, uint64_t epoch, uint64_t own_epoch) {
-    copy.on_ring_of(member, 1, epoch, ring_of({kA, kB, kC}, own_epoch));
+    copy.on_ring_of(seat_of(member), 1, epoch, ring_of({kA, kB, kC}, own_epoch));
   }
   OlderCopy restarted() {
     OlderCopy next(kA, {kFirstLife, kThisLife});
@@ -31,32 +33,32 @@ struct Fixture {
 
 TEST(OlderCopy, IsFoundWhenAMemberRemembersALifeThatTheDirectoryLacks) {
   Fixture fixture;
-  EXPECT_FALSE(fixture.copy.on_remembered(Boot(), 0)) << "it never met this disk before";
-  EXPECT_FALSE(fixture.copy.on_remembered(kFirstLife, 1)) << "it has missed what came later";
+  EXPECT_FALSE(fixture.copy.on_remembered({})) << "it never met this disk before";
+  EXPECT_FALSE(fixture.copy.on_remembered({kFirstLife})) << "it has missed what came later";
   EXPECT_TRUE(fixture.votes_under(5));
   EXPECT_FALSE(fixture.copy.take_record().has_value());
 
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kFirstLife, kLostLife}));
   EXPECT_FALSE(fixture.votes_under(5));
   EXPECT_TRUE(fixture.copy.take_record().has_value());
 }
 
-// Each member remembers it, some from before, and this node may have refilled by the time when one returns.
+// Each member remembers it, and this node may have refilled by the time when one returns.
 TEST(OlderCopy, IsFoundOnceForEachCopyThatWasPutBack) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kOtherLostLife, 3));
-  EXPECT_FALSE(fixture.copy.on_remembered(kOtherLostLife, 3));
-  EXPECT_FALSE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kOtherLostLife, kLostLife}));
+  EXPECT_FALSE(fixture.copy.on_remembered({kOtherLostLife}));
+  EXPECT_FALSE(fixture.copy.on_remembered({kLostLife, kFirstLife}));
 
   OlderCopy next = fixture.restarted();
-  EXPECT_FALSE(next.on_remembered(kOtherLostLife, 3));
-  EXPECT_TRUE(next.on_remembered(Boot{103}, 9)) << "it was put back once more";
+  EXPECT_FALSE(next.on_remembered({kThisLife, kOtherLostLife}));
+  EXPECT_TRUE(next.on_remembered({Boot{103}})) << "it was put back once more";
 }
 
 TEST(OlderCopy, VotesAgainTwoEpochsAfterTheLatestThatAMajorityHolds) {
   Fixture fixture;
   fixture.holds(kB, 5, 3);
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   fixture.holds(kC, 4, 3);
   EXPECT_FALSE(fixture.votes_under(7)) << "whose votes count in the ring of 5 isn't known yet";
 
@@ -68,7 +70,7 @@ TEST(OlderCopy, VotesAgainTwoEpochsAfterTheLatestThatAMajorityHolds) {
 
 TEST(OlderCopy, OneOfThreeIsNoMajorityAndTheCopyItselfDoesNotCount) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   fixture.holds(kB, 4, 4);
   fixture.holds(kA, 4, 4);
   fixture.copy.on_ring(ring_of({kA, kB, kC}, 6));
@@ -77,22 +79,30 @@ TEST(OlderCopy, OneOfThreeIsNoMajorityAndTheCopyItselfDoesNotCount) {
 
 TEST(OlderCopy, WhatAMajorityHasSaidStandsOverARestart) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   fixture.holds(kB, 4, 4);
   fixture.holds(kC, 4, 4);
   OlderCopy next = fixture.restarted();
-  next.on_ring_of(kB, 1, 5, ring_of({kA, kB, kC}, 5));
+  next.on_ring_of(seat_of(kB), 1, 5, ring_of({kA, kB, kC}, 5));
   EXPECT_FALSE(next.may_vote(kA, ring_of({kA, kB, kC}, 5)));
   EXPECT_TRUE(next.may_vote(kA, ring_of({kA, kB, kC}, 6)));
+}
+
+TEST(OlderCopy, AVoterWhoseDiskWasWipedDoesNotKnowWhatHeHeld) {
+  Fixture fixture;
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
+  fixture.holds(kB, 4, 4);
+  fixture.copy.on_ring_of({kC, DiskId{77}}, 1, 4, ring_of({kA, kB, kC}, 4));
+  EXPECT_FALSE(fixture.votes_under(9));
 }
 
 // What one said in an earlier life bounds nothing for those who haven't.
 TEST(OlderCopy, AMajorityIsHeardInOneLife) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   fixture.holds(kB, 4, 4);
   OlderCopy next = fixture.restarted();
-  next.on_ring_of(kC, 1, 4, ring_of({kA, kB, kC}, 4));
+  next.on_ring_of(seat_of(kC), 1, 4, ring_of({kA, kB, kC}, 4));
   EXPECT_FALSE(next.may_vote(kA, ring_of({kA, kB, kC}, 9)));
 }
 
@@ -106,7 +116,7 @@ TEST(OlderCopy, AnswersNoProposerWhoHasNotSaidYetWhatHeRemembers) {
 
 TEST(OlderCopy, VotesInALaterLineage) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   fixture.holds(kB, 9, 9);
   fixture.holds(kC, 9, 9);
   Electorate forced = ring_of({kA, kB, kC}, 2);
@@ -116,7 +126,7 @@ TEST(OlderCopy, VotesInALaterLineage) {
 
 TEST(OlderCopy, ItsRecordIsCorruptWhereAByteIsWrongOrMissing) {
   Fixture fixture;
-  EXPECT_TRUE(fixture.copy.on_remembered(kLostLife, 2));
+  EXPECT_TRUE(fixture.copy.on_remembered({kLostLife}));
   const std::string bytes = fixture.copy.encode();
   for (size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;

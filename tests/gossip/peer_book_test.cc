@@ -300,19 +300,22 @@ TEST(PeerBook, RemembersABoundedNumberOfEarlierLives) {
 }
 
 // Two greetings of one life may wait for one answer; a still later life may be taken meanwhile.
-// So that who was put back from a backup learns of it, also where the first answer was lost.
-TEST(PeerBook, RemembersTheLifeBeforeOfTheSameDisk) {
+// So that who was put back from a backup learns of it, also where earlier answers were lost.
+TEST(PeerBook, RemembersTheLivesBeforeOfTheSameDisk) {
   Fixture fixture;
-  EXPECT_FALSE(fixture.book.remembered(hello_of_other()).boot) << "never met";
+  EXPECT_TRUE(fixture.book.remembered(hello_of_other()).boots.empty()) << "never met";
   fixture.book.accept(hello_of_other({200}));
-  EXPECT_FALSE(fixture.book.remembered(hello_of_other({200})).boot);
+  EXPECT_TRUE(fixture.book.remembered(hello_of_other({200})).boots.empty());
 
-  const PeerHello next = hello_of_other({202});
-  EXPECT_EQ(fixture.book.remembered(next).boot, Boot{200});
-  EXPECT_EQ(fixture.book.remembered(next).generation, 7U);
+  fixture.book.accept(hello_of_other({202}));
+  EXPECT_EQ(fixture.book.remembered(hello_of_other({202})).boots, std::vector<Boot>{{200}});
+  EXPECT_EQ(fixture.book.remembered(hello_of_other({202})).generation, 0U);
+
+  const PeerHello next = hello_of_other({205});
+  EXPECT_EQ(fixture.book.remembered(next).boots, (std::vector<Boot>{{202}, {200}}));
+  EXPECT_EQ(fixture.book.remembered(next).generation, 9U);
   fixture.book.accept(next);
-  EXPECT_EQ(fixture.book.remembered(next).boot, Boot{200});
-  EXPECT_EQ(fixture.book.remembered(next).generation, 7U);
+  EXPECT_EQ(fixture.book.remembered(next).boots, (std::vector<Boot>{{202}, {200}}));
 }
 
 TEST(PeerBook, OfAnotherDiskItRemembersTheGenerationAlone) {
@@ -320,11 +323,15 @@ TEST(PeerBook, OfAnotherDiskItRemembersTheGenerationAlone) {
   fixture.book.accept(hello_of_other({200}));
   PeerHello wiped = hello_of_other({202});
   wiped.disk = {21};
-  EXPECT_FALSE(fixture.book.remembered(wiped).boot);
+  EXPECT_TRUE(fixture.book.remembered(wiped).boots.empty());
   EXPECT_EQ(fixture.book.remembered(wiped).generation, 7U);
   fixture.book.accept(wiped);
-  EXPECT_FALSE(fixture.book.remembered(wiped).boot);
-  EXPECT_EQ(fixture.book.remembered(wiped).generation, 0U);
+  EXPECT_TRUE(fixture.book.remembered(wiped).boots.empty());
+
+  PeerHello next = hello_of_other({203});
+  next.disk = {21};
+  fixture.book.accept(next);
+  EXPECT_EQ(fixture.book.remembered(next).boots, std::vector<Boot>{{202}});
 }
 
 TEST(PeerBook, DoesNotGoBackToALifeThatIsOver) {

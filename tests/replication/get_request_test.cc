@@ -41,6 +41,12 @@ class GetRequestTest : public testing::Test {
     reply.hash = view_.hasher().hash({}, record);
     return reply;
   }
+  ReplicaGetReply with_floor(NodeId replica, const Record& record, VersionVector floor = {}) const {
+    ReplicaGetReply reply = whole(replica, record);
+    reply.with_floor = true;
+    reply.floor = std::move(floor);
+    return reply;
+  }
   ReplicaGetReply digest(NodeId replica, const Record& record) const {
     ReplicaGetReply reply = whole(replica, record);
     reply.record.versions.clear();
@@ -56,7 +62,7 @@ class GetRequestTest : public testing::Test {
     std::string text;
     for (const GetRequest::Ask& ask : get.next_asks(view_, now)) {
       text += static_cast<char>('A' + ask.node.value - 1);
-      text += ask.digest ? "d " : "w ";
+      text += ask.digest ? "d " : ask.with_floor ? "f " : "w ";
     }
     return text;
   }
@@ -103,8 +109,10 @@ TEST_F(GetRequestTest, ADifferentDigestHasItsRecordFetchedAndItsOwnersRepaired) 
   const Record other = record_by(kB, 8);
   get.on_reply(whole(kA, record_), kNow);
   get.on_reply(digest(kB, other), kNow);
-  EXPECT_EQ(asked(get), "Bw ");
-  get.on_reply(whole(kB, other), kNow);
+  EXPECT_EQ(asked(get), "Af Bf ") << "what one of them has dropped its floor alone tells";
+  get.on_reply(with_floor(kB, other), kNow);
+  EXPECT_EQ(get.progress(view_, kNow), Progress::kWaits);
+  get.on_reply(with_floor(kA, record_), kNow);
   ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
   get.resolve(view_.hasher());
   EXPECT_EQ(get.record().versions.size(), 2U);
@@ -124,7 +132,38 @@ TEST_F(GetRequestTest, OneRecordOfEachDigestIsFetched) {
   get.on_reply(digest(kC, other), kNow);
   EXPECT_EQ(asked(get), "") << "the record that is on its way may be theirs";
   get.on_reply(whole(kA, record_), kNow);
-  EXPECT_EQ(asked(get), "Bw ");
+  EXPECT_EQ(asked(get), "Af Bf Cf ");
+}
+
+TEST_F(GetRequestTest, WhatAFloorCoversAndItsOwnerDoesNotHoldIsDropped) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, Record()), kNow);
+  get.on_reply(digest(kB, record_), kNow);
+  EXPECT_EQ(asked(get), "Af Bf ");
+  VersionVector floor;
+  floor.raise({kA, Boot{1}}, 7);
+  get.on_reply(with_floor(kA, Record(), floor), kNow);
+  get.on_reply(with_floor(kB, record_), kNow);
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_TRUE(get.record().versions.empty());
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kB}) << "it still has what was deleted";
+}
+
+TEST_F(GetRequestTest, AFloorThatDoesNotCoverAVersionLeavesIt) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  get.on_reply(whole(kA, Record()), kNow);
+  get.on_reply(digest(kB, record_), kNow);
+  asked(get);
+  VersionVector floor;
+  floor.raise({kA, Boot{1}}, 6);
+  get.on_reply(with_floor(kA, Record(), floor), kNow);
+  get.on_reply(with_floor(kB, record_), kNow);
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.record(), record_);
 }
 
 TEST_F(GetRequestTest, OfAnLwwBucketKeepsTheLatest) {

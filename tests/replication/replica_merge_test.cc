@@ -220,7 +220,7 @@ TEST_F(ReplicaMerge, OfMalformedOrIncompleteBytesIsRefused) {
   stripped.context.stripped = true;
   merge(stripped);
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
-  merge(Record{context({{kB, 1}}), {}});
+  merge(Record());
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
   send({.request = ++request_,
         .key = "",
@@ -339,8 +339,8 @@ TEST_F(ReplicaMerge, ADigestIsOfWhatIsCommitted) {
 
 TEST_F(ReplicaMerge, ReadsThatWaitHaveABound) {
   replica_ = std::make_unique<Replica>(
-      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2},
-      ring_, *fixture_.store, hints_, wholeness_);
+      Replica::Settings{.self = kSelf, .placement = {.partitions = kTestPartitions}, .reads_max = 2}, ring_,
+      *fixture_.store, hints_, wholeness_);
   merge(record_of(value({kB, 1}, "v")));
   begin_commit();
   MessageOutbox outbox;

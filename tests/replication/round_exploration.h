@@ -97,6 +97,7 @@ class RoundExploration {
     Record record;
     Dots sight;
   };
+  using Hints = std::map<std::pair<uint64_t, std::string>, Hint>;  // by intended node and key
 
   // Three in one partition, two of them in one leaf.
   static const std::vector<std::string>& keys() {
@@ -217,7 +218,6 @@ class RoundExploration {
     }
   }
 
-  using Hints = std::map<std::pair<uint64_t, std::string>, Hint>;
   Hints::iterator random_hint() {
     return std::next(hints_.begin(), static_cast<ptrdiff_t>(random_.below(hints_.size())));
   }
@@ -254,7 +254,7 @@ class RoundExploration {
       copied_ = number;
       return;
     }
-    kill(number);
+    cluster_.kill(number);
     RoundFixture::Node& node = cluster_.node(number);
     if (kind == 2 && settings_.disk_losses && !disk_lost_) {
       disk_lost_ = true;
@@ -278,7 +278,6 @@ class RoundExploration {
       });
     }
   }
-  void kill(uint64_t number) { cluster_.kill(number); }
   void start(uint64_t number, bool lost) {
     cluster_.start(number);
     RoundFixture::Node& node = cluster_.node(number);

@@ -2,7 +2,8 @@
 // holds in its hands: letters lie in `in_flight` until they are delivered, doubled or lost; disks commit and
 // read when the test says so, or by themselves in run(). A disk outlives the lives of its node.
 //
-// Node i (1, 2, ...) is named n1, n2, ... All own every partition.
+// Node i (1, 2, ...) is named n1, n2, ... All own every partition, unless there are fewer replicas than
+// nodes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,17 +53,18 @@ class RoundFixture {
     bool up() const { return store != nullptr; }
   };
 
-  explicit RoundFixture(size_t count, Duration round_interval = std::chrono::seconds(10))
-      : ring(description(count)), round_interval_(round_interval) {
+  explicit RoundFixture(size_t count, Duration round_interval = std::chrono::seconds(10),
+                        uint32_t replicas = 0)
+      : ring(description(count, replicas)), round_interval_(round_interval) {
     for (size_t i = 0; i < count; ++i) {
       nodes.push_back(std::make_unique<Node>(NodeId{i + 1}));
       start(i + 1);
     }
   }
 
-  static RingDescription description(size_t count) {
+  static RingDescription description(size_t count, uint32_t replicas = 0) {
     RingDescription ring;
-    ring.replicas = static_cast<uint32_t>(count);
+    ring.replicas = replicas == 0 ? static_cast<uint32_t>(count) : replicas;
     for (size_t i = 0; i < count; ++i) {
       const std::string number = std::to_string(i + 1);
       ring.members.push_back(
@@ -168,11 +170,24 @@ class RoundFixture {
     return !reads.empty();
   }
 
-  // Delivers, reads and commits until nothing is left to do.
+  bool deliver_all() {
+    bool some = false;
+    for (size_t i = 0; i < in_flight.size();) {
+      if (hold && hold(in_flight[i])) {
+        ++i;
+        continue;
+      }
+      deliver(i);
+      some = true;
+      i = 0;
+    }
+    return some;
+  }
+
+  // Delivers, reads and commits until nothing is left to do; letters held back stay.
   void run() {
     for (bool busy = true; busy;) {
-      busy = !in_flight.empty();
-      while (!in_flight.empty()) deliver(0);
+      busy = deliver_all();
       for (const auto& node : nodes) {
         busy = read_disk(*node) || busy;
         busy = (begin_commit(*node) | finish_commit(*node)) || busy;
@@ -242,6 +257,39 @@ class RoundFixture {
     return report == nullptr ? RepairReport() : *report;
   }
 
+  // What one replica holds goes to another.
+  void copy(uint64_t from, uint64_t to, const std::string& key, Source source = Source::kPut) {
+    run();
+    Record record = stored(from, key);
+    node(from).store->restore(record.context);
+    const Place where = place(key);
+    Node& at = node(to);
+    act(at, [&](auto& outbox) {
+      at.replica->on(at.id,
+                     ReplicaPut{.request = 0,
+                                .place = where,
+                                .key = key,
+                                .record = at.store->encoded(where, key, record).bytes,
+                                .source = source,
+                                .deadline = now + std::chrono::seconds(5)},
+                     now, wall_now, outbox);
+    });
+    run();
+  }
+  // The same version at all nodes.
+  Dot put_everywhere(const std::string& key, const std::string& value, bool tombstone = false,
+                     std::optional<CausalContext> context = std::nullopt) {
+    const Dot dot = put(1, key, value, tombstone, std::move(context));
+    for (uint64_t to = 2; to <= nodes.size(); ++to) copy(1, to, key);
+    return dot;
+  }
+  void see_reachable(uint64_t viewer, uint64_t other, bool reachable) {
+    ClusterView view;
+    if (!reachable) view.unreachable = {NodeId{other}};
+    Node& at = node(viewer);
+    act(at, [&](auto& outbox) { at.convergence->set_view(view, moment(), outbox); });
+  }
+
   // ---- What is there
 
   Record stored(uint64_t number, const std::string& key) {
@@ -273,6 +321,7 @@ class RoundFixture {
   std::function<void(Node&, const Letter&)> on_client;      // what a node says to coordinators of clients
   std::function<void(Node&, const Letter&)> on_dispatched;  // after it was taken
   std::function<void(Node&, Commit&)> on_take;
+  std::function<bool(const Letter&)> hold;  // true: it stays in flight
 
  private:
   void carry(Node& from, MessageOutbox& outbox) {

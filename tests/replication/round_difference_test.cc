@@ -1,0 +1,93 @@
+#include "replication/round_difference.h"
+
+#include <gtest/gtest.h>
+
+namespace ringkv {
+namespace {
+
+constexpr Actor kA{NodeId{1}, Boot{10}};
+constexpr Actor kB{NodeId{2}, Boot{20}};
+
+CausalContext context(std::vector<std::pair<Actor, uint64_t>> entries) {
+  CausalContext context;
+  for (const auto& [actor, counter] : entries) context.vector.raise(actor, counter);
+  return context;
+}
+bool nothing(const Dot&) { return false; }
+
+TEST(RoundDifference, AVersionThatWasNeverMergedHereIsLacking) {
+  EXPECT_EQ(difference_of({{kA, 1}}, nullptr, {}, nothing), Difference::kLacking);
+  const OwnKey own{.dots = {{kB, 1}}, .context = context({{kB, 1}})};
+  EXPECT_EQ(difference_of({{kA, 1}, {kB, 1}}, &own, {}, nothing), Difference::kLacking);
+}
+
+TEST(RoundDifference, WhatIsHeldOrSupersededHereIsNone) {
+  const OwnKey held{.dots = {{kA, 1}}, .context = context({{kA, 1}})};
+  EXPECT_EQ(difference_of({{kA, 1}}, &held, {}, nothing), Difference::kNone);
+  const OwnKey superseded{.dots = {{kB, 1}}, .context = context({{kA, 1}, {kB, 1}})};
+  EXPECT_EQ(difference_of({{kA, 1}}, &superseded, {}, nothing), Difference::kNone);
+}
+
+// A tombstone that was let go here isn't copied back.
+TEST(RoundDifference, WhatTheOwnFloorCoversIsNone) {
+  const auto up_to_five = [](const Dot& dot) { return dot.actor == kA && dot.counter <= 5; };
+  EXPECT_EQ(difference_of({{kA, 5}}, nullptr, {}, up_to_five), Difference::kNone);
+  EXPECT_EQ(difference_of({{kA, 6}}, nullptr, {}, up_to_five), Difference::kLacking);
+}
+
+TEST(RoundDifference, AVersionThatIsGoneThereUnderItsFloorIsSuperseded) {
+  const OwnKey own{.dots = {{kA, 1}, {kB, 7}}, .context = context({{kA, 1}, {kB, 7}})};
+  const SourceClaims source{.floor = context({{kA, 3}, {kB, 6}}), .closed = {}};
+  EXPECT_EQ(difference_of({{kB, 7}}, &own, source, nothing), Difference::kSuperseded);
+  EXPECT_EQ(gone_dots(own, {{kB, 7}}, source), (std::vector<Dot>{{kA, 1}}));
+  // Above its floor it may just not have come there yet.
+  EXPECT_EQ(difference_of({{kA, 1}}, &own, source, nothing), Difference::kNone);
+  EXPECT_TRUE(gone_dots(own, {{kA, 1}}, source).empty());
+}
+
+TEST(RoundDifference, AClosedLifeIsCoveredInWhole) {
+  const OwnKey own{.dots = {{kA, 1}, {kB, 7}}, .context = context({{kA, 1}, {kB, 7}})};
+  const SourceClaims source{.floor = {}, .closed = {kB}};
+  EXPECT_EQ(gone_dots(own, {}, source), (std::vector<Dot>{{kB, 7}}));
+}
+
+// Only it knows what it covers.
+TEST(RoundDifference, ABareContextThereIsLookedAtWhereVersionsAreHere) {
+  const OwnKey own{.dots = {{kA, 1}}, .context = context({{kA, 1}})};
+  EXPECT_EQ(difference_of({}, &own, {}, nothing), Difference::kSuperseded);
+  EXPECT_EQ(difference_of({}, nullptr, {}, nothing), Difference::kNone);
+}
+
+TEST(RoundDifference, AFloorNamesOfAClosedLifeOnlyWhatIsAtHand) {
+  const auto source = std::make_shared<const Floor>(context({{kA, 3}}));
+  EXPECT_EQ(floor_for({{kA, 2}}, source), source);
+  const auto raised = floor_for({{kA, 2}, {kB, 7}}, source);
+  EXPECT_EQ(raised->vector.counter_of(kB), 7U);
+  EXPECT_EQ(raised->vector.counter_of(kA), 3U);
+}
+
+TEST(RoundDifference, ABareContextCoversJustWhatIsGone) {
+  const OwnKey own{.dots = {{kA, 1}, {kB, 7}}, .context = context({{kA, 4}, {kB, 7}})};
+  const CausalContext covering = context_over({{kA, 1}}, own);
+  EXPECT_EQ(covering.vector.counter_of(kA), 1U);
+  EXPECT_EQ(covering.vector.counter_of(kB), 0U);
+}
+
+TEST(RoundDifference, RecordsComeAtOnceOfSmallLeavesAndOfThoseThatAreEmptyHere) {
+  const Leaf small{.hash = {1, 1}, .keys = 2, .bytes = 4096};
+  const Leaf large{.hash = {2, 2}, .keys = 2, .bytes = 4097};
+  const Leaf other{.hash = {3, 3}, .keys = 1, .bytes = 100};
+  EXPECT_TRUE(wants_records(other, small));
+  EXPECT_FALSE(wants_records(other, large));
+  EXPECT_TRUE(wants_records(Leaf(), large));
+}
+
+// They may differ only by tombstones, which aren't counted.
+TEST(RoundDifference, LeavesThatCountTheSameAreListedFirst) {
+  const Leaf theirs{.hash = {1, 1}, .keys = 1, .bytes = 10};
+  EXPECT_FALSE(wants_records({.hash = {2, 2}, .keys = 1, .bytes = 10}, theirs));
+  EXPECT_FALSE(wants_records(Leaf(), {.hash = {1, 1}, .keys = 0, .bytes = 0}));
+}
+
+}  // namespace
+}  // namespace ringkv
