@@ -113,19 +113,14 @@ class Sorter {
     }
   }
 
-  // The owners and the hint holders that a receipt names. One without names comes from the record, which
-  // whoever gives it has read.
+  // The owners and the hint holders that a receipt names. That of a repeated operation may name none.
   void take_acknowledgements(Write& write, const Operation& operation, const PutReceipt& receipt) const {
-    const auto& put = std::get<ClientPut>(operation.request.body);
     const DiskLosses::Written written{write.invoked, operation.completed};
     for (const Acknowledgement& ack : receipt.acks) {
       const bool hint = ack.kind == Acknowledgement::Kind::kHint;
       const bool synced = hint ? write.synced : ack.kind == Acknowledgement::Kind::kSynced;
       write.held.push_back({ack.node, 1, written, synced, hint});
     }
-    if (!receipt.acks.empty()) return;
-    const uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
-    write.held.push_back({.owners = std::min(asked_for, ring_.confirming()), .written = written});
   }
 
   // Only the node that stamped it, asked first, speaks of what the stamp left.
