@@ -117,7 +117,8 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
     newest = std::move(*decoded);
   }
   store_.restore(newest.context);
-  if (newest.dots.empty()) newest.context.join(store_.erased(place.partition));
+  const bool erases = std::holds_alternative<EraseRecord>(change);
+  if (newest.dots.empty() && !erases) newest.context.join(store_.erased(place.partition));
   if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
   // What leaves with a new version must say all that the floor knows: others may hold what it covers.
   if (std::holds_alternative<StampPut>(change)) newest.context.join(store_.floor(place.partition));
