@@ -191,13 +191,27 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
     environment_.log.warning("gossip", cat("refused by ", member == nullptr ? hex(node.value) : member->name,
                                            ": ", why.message()));
   }
-  if (why.code() == StatusCode::kStaleEpoch) return ask_for_generation(node);
+  if (why.code() == StatusCode::kStaleEpoch) {
+    doubt_wholeness(node);
+    return ask_for_generation(node);
+  }
   introduction_.on_caught_up(node);
   const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
   if (is_final && introduction_.under_way()) return introduction_.end(why);
   // Another life has taken over, or this one has no place any more.
   if (why.code() == StatusCode::kForbidden) return callbacks_.on_fenced(why);
   introduction_.on_failed(node);
+}
+
+// A start writes its generation down before it greets: who has met as late a one has met a life that this
+// directory lacks, and may be out of reach again before it can say which.
+void ClusterMember::doubt_wholeness(NodeId node) {
+  if (std::exchange(doubts_wholeness_, true)) return;
+  environment_.log.warning(
+      "node",
+      cat("node ", hex(node.value), " has met ", settings_.self.name, " in a generation that its data ",
+          "directory doesn't remember: it fetches what it may lack before it answers reads"));
+  life_.lose_all();
 }
 
 void ClusterMember::ask_for_generation(NodeId node) {

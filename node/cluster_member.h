@@ -100,6 +100,7 @@ class ClusterMember {
   void take_members();
   void take_life(NodeId node, Boot boot);
   void look_for_older_copy(const PeerWelcome& welcome);
+  void doubt_wholeness(NodeId node);
   void keep_older_copy();
   void adopt(std::string_view description);
   void take_outcome();
@@ -120,7 +121,8 @@ class ClusterMember {
   PeerBook book_;
   EpochRegister register_;
   OlderCopy older_copy_;
-  bool own_votes_void_ = false;  // those in the proposal under way
+  bool doubts_wholeness_ = false;  // that was told to the life
+  bool own_votes_void_ = false;    // those in the proposal under way
   LivesMet lives_met_;
   ClusterClock clock_;
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low

@@ -144,6 +144,8 @@ void Convergence::tick(Moment moment, MessageOutbox& outbox) {
   delivery_.tick(moment, outbox);
   rounds_.tick(moment, outbox);
   sweeper_.tick(moment, outbox);
+  closing_.tick(
+      moment, sweeper_.blocked(), [this](NodeId node) { return rounds_.last_complete(node); }, outbox);
   scrubber_.tick(moment, outbox);
   if (std::optional<MetaRecord> record = environment_.wholeness.take_record())
     outbox.record(std::move(*record));

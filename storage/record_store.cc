@@ -93,7 +93,10 @@ VersionVector RecordStore::unknown_of(const Floor& floor) const {
 
 void RecordStore::raise_floor(Partition partition, const Floor& floor, const CausalContext& erased) {
   highest_time_ = std::max({highest_time_, floor.highest_time, erased.highest_time});
-  floors_.raise(partition, unknown_of(floor), erased);
+  // What was erased there lay under its floor, by lives that are closed there perhaps, and not here.
+  Floor all = floor;
+  all.join(erased);
+  floors_.raise(partition, unknown_of(all), erased);
 }
 
 void RecordStore::raise_floors(const std::vector<Partition>& partitions, const Floor& floor) {

@@ -71,7 +71,7 @@ class Copies : public testing::Test {
   }
 
   std::string verdict() const {
-    Convergent found{.ring = &ring, .copies = {}, .now_ms = kNowMs};
+    Convergent found{.ring = &ring, .copies = {}, .now_ms = kNowMs, .expires_within_ms = expires_within_ms};
     for (const Member& member : ring.description().members) {
       if (member.name != gone)
         found.copies.push_back({member.name, member.node, disks.at(member.name).get()});
@@ -86,6 +86,7 @@ class Copies : public testing::Test {
   std::vector<std::string> others;
   std::map<std::string, std::unique_ptr<MemoryDisk>> disks;
   std::string gone;
+  uint64_t expires_within_ms = 0;
 };
 
 TEST_F(Copies, AreFineWhenAllOwnersHoldTheSame) {
@@ -133,6 +134,15 @@ TEST_F(Copies, MustNotKeepWhatHasExpiredForSomeTime) {
   EXPECT_EQ(verdict(), "");
   put(owners[0], {value(1, "a", kNowMs - 60'000)});
   EXPECT_EQ(verdict(), "tombstones");
+}
+
+TEST_F(Copies, AreNotAtRestBeforeWhatIsAboutToExpireHasGone) {
+  put_everywhere({value(1, "a", kNowMs + 9'000), value(2, "b")});
+  EXPECT_EQ(verdict(), "");
+  expires_within_ms = 10'000;
+  EXPECT_EQ(verdict(), "expiry");
+  expires_within_ms = 9'000;
+  EXPECT_EQ(verdict(), "");
 }
 
 TEST_F(Copies, MustHaveHintsOnlyForMembersThatAreGone) {

@@ -243,6 +243,15 @@ TEST(RecordStore, TheIndexForgetsAKeyUnlessItMayGoAgain) {
   EXPECT_TRUE(forgets("k"));
 }
 
+// Of a life that is closed at the source its floor lists nothing.
+TEST(RecordStore, WhatOthersHaveErasedIsUnderTheFloorHereToo) {
+  StoreFixture fixture;
+  fixture.store->raise_floor(3, {}, context({{kB, 7}}));
+  EXPECT_TRUE(fixture.store->floor_covers(3, {kB, 7}));
+  EXPECT_FALSE(fixture.store->floor_covers(3, {kB, 8}));
+  EXPECT_FALSE(fixture.store->floor_covers(4, {kB, 7}));
+}
+
 TEST(RecordStore, AClosedLifeIsCoveredInAllPartitions) {
   StoreFixture fixture;
   fixture.store->raise_floor(3, context({{kB, 7}}), {});

@@ -74,8 +74,9 @@ bool Causality::may_have_expired(const Write& write, const Look& look) const {
 }
 
 bool Causality::must_have_expired(const Write& write, const Look& look) const {
-  if (!write.ttl || calendar_.wrong_between(write.invoked_at, look.completed_at)) return false;
-  return calendar_.date(write.stamped_until) + *write.ttl + kClocksDiffer < calendar_.date(look.invoked_at);
+  if (!write.ttl || !write.stamped_until || calendar_.wrong_between(write.invoked_at, look.completed_at))
+    return false;
+  return calendar_.date(*write.stamped_until) + *write.ttl + kClocksDiffer < calendar_.date(look.invoked_at);
 }
 
 bool Causality::surely_lacks(const CausalContext& context, const Dot& dot) const {

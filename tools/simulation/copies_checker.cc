@@ -95,6 +95,14 @@ class CopiesChecker {
                        [&](const Member& member) { return is_there(member.node); });
   }
 
+  bool expires_soon(const Record& record) const {
+    if (found_.expires_within_ms == 0) return false;
+    return std::any_of(record.versions.begin(), record.versions.end(), [this](const Version& version) {
+      return version.expires_at_ms + kExpiryMs > found_.now_ms &&
+             version.expires_at_ms < found_.now_ms + found_.expires_within_ms;
+    });
+  }
+
   void take_hints(const NodeCopy& copy) {
     uint64_t hints = 0;
     (void)each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
@@ -111,6 +119,7 @@ class CopiesChecker {
           if (!record.ok()) return broken("I6", cat(copy.name, " can't read ", text_of(key)));
           if (!record->versions.empty()) holders_[std::string(key)][copy.node] = versions_of(*record);
           if (record->has_live_value(found_.now_ms + kExpiryMs)) live_.insert(std::string(key));
+          if (expires_soon(*record)) broken("expiry", cat(text_of(key), " is about to expire"));
           if (nothing_blocks && !record->has_live_value(found_.now_ms - kExpiryMs)) {
             broken("tombstones", cat(copy.name, " still remembers ", text_of(key),
                                      ", of which nothing is live: ", text_of(versions_of(*record))));

@@ -24,6 +24,8 @@ struct Convergent {
   const Ring* ring = nullptr;
   std::vector<NodeCopy> copies;  // of members that are there
   uint64_t now_ms = 0;           // since 1970
+  // A value that expires within this time is not at rest yet.
+  uint64_t expires_within_ms = 0;
 };
 
 // L2: no hints are left, but for members that are gone. I9: each node has only keys that it owns. L3: all

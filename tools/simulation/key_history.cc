@@ -83,13 +83,11 @@ class Sorter {
     KeyHistory& history = key(put.bucket, put.key);
     if (!operation.first_try) add_write(history, index, put);
     Write& write = *writes_.at(operation.first_try.value_or(index));
-    const Time deadline = operation.invoked_at + operation.request.timeout;
-    write.stamped_until = std::max(write.stamped_until, is_ok(operation) ? operation.completed_at : deadline);
     tries_[&write].push_back(index);
     const auto* receipt = std::get_if<PutReceipt>(&operation.reply.body);
     if (!is_ok(operation) || receipt == nullptr) return;
     write.acknowledged = true;
-    write.known = std::min(write.known, operation.completed);
+    learn(write, operation.completed, operation.completed_at);
     take_acknowledgements(write, operation, *receipt);
     take_left(history, write, operation, *receipt);
   }
@@ -115,25 +113,14 @@ class Sorter {
     }
   }
 
-  // The owners that a receipt names, and as many as were asked for but for those whose hints others keep. One
-  // without names comes from the record, which whoever gives it has read.
+  // The owners and the hint holders that a receipt names. That of a repeated operation may name none.
   void take_acknowledgements(Write& write, const Operation& operation, const PutReceipt& receipt) const {
-    const auto& put = std::get<ClientPut>(operation.request.body);
     const DiskLosses::Written written{write.invoked, operation.completed};
-    uint32_t asked_for = put.w == 0 ? ring_.quorum() : put.w;
     for (const Acknowledgement& ack : receipt.acks) {
-      if (ack.kind == Acknowledgement::Kind::kHint) {
-        asked_for -= std::min(asked_for, 1U);
-        write.held.push_back({ack.node, 1, written, write.synced, true});
-      } else {
-        write.held.push_back({ack.node, 1, written, ack.kind == Acknowledgement::Kind::kSynced});
-      }
+      const bool hint = ack.kind == Acknowledgement::Kind::kHint;
+      const bool synced = hint ? write.synced : ack.kind == Acknowledgement::Kind::kSynced;
+      write.held.push_back({ack.node, 1, written, synced, hint});
     }
-    if (asked_for == 0) return;
-    const bool from_record = receipt.acks.empty();
-    write.held.push_back({.owners = from_record ? std::min(asked_for, ring_.confirming()) : asked_for,
-                          .written = written,
-                          .synced = !from_record && write.synced});
   }
 
   // Only the node that stamped it, asked first, speaks of what the stamp left.
@@ -166,6 +153,12 @@ class Sorter {
       if (&operation != last) others_ended = std::max(others_ended, operation.completed);
     }
     write.failed = !is_unknown(*last) && others_ended < last->invoked;
+  }
+
+  // It had been stamped by then.
+  static void learn(Write& write, Step step, Time time) {
+    write.known = std::min(write.known, step);
+    write.stamped_until = std::min(write.stamped_until.value_or(time), time);
   }
 
   // ---- readings
@@ -237,7 +230,7 @@ class Sorter {
   void add_reading(KeyHistory& history, Reading reading) {
     for (Write& write : history.writes) {
       if (!shows(reading, write)) continue;
-      write.known = std::min(write.known, reading.look.completed);
+      learn(write, reading.look.completed, reading.look.completed_at);
     }
     for (const auto& [dot, value] : reading.versions) {
       for (Write& write : history.writes) {
@@ -261,7 +254,7 @@ class Sorter {
     held.written = {reading.look.invoked, reading.look.completed};
     for (Write& write : history.writes) {
       const bool covered = by_context && write.dot() && reading.context->covers(*write.dot());
-      if (covered) write.known = std::min(write.known, reading.look.completed);
+      if (covered) learn(write, reading.look.completed, reading.look.completed_at);
       held.synced = write.synced && write.dot() && is_stamper(reading.look.node, *write.dot());
       if ((covered || shows(reading, write)) && says_more(held, write)) write.held.push_back(held);
     }

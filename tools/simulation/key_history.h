@@ -38,7 +38,7 @@ struct Write {
   Step invoked = 0;
   std::optional<Duration> ttl;  // its time begins when it is stamped: between these two
   Time invoked_at{};
-  Time stamped_until{};
+  std::optional<Time> stamped_until;  // nothing: requests that the network holds back come late
 
   Step known = kNever;  // acknowledged, or seen by a reader; kNever: its outcome is open, or it failed
   bool acknowledged = false;

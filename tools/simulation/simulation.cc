@@ -41,6 +41,8 @@ constexpr uint64_t kHintBudgets[] = {0, 16 << 10, 64 << 10, 256 << 10, 16 << 20}
 constexpr Duration kScrubInterval = seconds(60);
 // Between two rounds of a pair there is up to a quarter more than the interval.
 constexpr double kTwoRounds = 2.6;
+// Longer than what is left to do then.
+constexpr uint64_t kExpiresSoonMs = 45'000;
 // Marks of what rounds have found are always on their way to the disk.
 constexpr size_t kStagedBytesAtRest = size_t{64} << 10;
 constexpr const char* kFiguresOfRest[] = {"rounds.differences", "rounds.keys_received", "get.read_repairs"};
@@ -221,10 +223,10 @@ class Simulation {
   void converge() {
     pass(kPeaceMin);
     const Time give_up_at = events_.now() + kPeaceMax;
-    std::optional<Violation> lacking = what_is_lacking();
+    std::optional<Violation> lacking = what_is_lacking(kExpiresSoonMs);
     while (lacking && events_.now() < give_up_at && !violation_) {
       pass(kLookAtPeace);
-      lacking = what_is_lacking();
+      lacking = what_is_lacking(kExpiresSoonMs);
       if (events_.now() >= give_up_at - kPeaceMax / 2) accept_losses();
     }
     if (!violation_) violation_ = std::move(lacking);
@@ -241,7 +243,7 @@ class Simulation {
     }
   }
 
-  std::optional<Violation> what_is_lacking() const {
+  std::optional<Violation> what_is_lacking(uint64_t expires_within_ms) const {
     Convergent found;
     for (const auto& node : nodes_) {
       if (!is_there(*node)) continue;
@@ -249,6 +251,7 @@ class Simulation {
       found.ring = &node->life()->ring();
       found.copies.push_back({node->name(), node->node(), &node->disk()});
     }
+    found.expires_within_ms = expires_within_ms;
     found.now_ms = SimulatedClock::true_now(world_) / 1000;
     return check_copies(found);
   }
@@ -264,6 +267,9 @@ class Simulation {
                                   " staged bytes and ", node.connections(), " connections")};
     if (life.wholeness().incomplete() > 0)
       return Violation{"L3", cat(node.name(), " still lacks ", life.wholeness().incomplete(), " partitions")};
+    if (facts().gone.empty() && node.figures()["transient.blocked"] > 0)
+      return Violation{"tombstones",
+                       cat(node.name(), " can't let go of what was deleted: it waits for lives of nodes")};
     for (const auto& other : nodes_) {
       if (node.can_reach(other->node()) == (&node == other.get() || is_there(*other))) continue;
       return Violation{
@@ -289,7 +295,7 @@ class Simulation {
           "L4", cat("after all were equal ", name, " went from ", static_cast<uint64_t>(converged.at(name)),
                     " to ", static_cast<uint64_t>(figure))};
     }
-    if (!violation_) violation_ = what_is_lacking();
+    if (!violation_) violation_ = what_is_lacking(0);
     for (const auto& node : nodes_) {
       if (!violation_ && is_there(*node)) check_node_leaves(*node, *node->life());
     }

@@ -73,7 +73,7 @@ std::string text_of(const ClientReply& reply) {
     for (const Acknowledgement& ack : receipt->acks) {
       text += cat(" ", ack.node, text_of(ack));
     }
-    text += cat(", as ", receipt->operation_id);
+    text += cat(", as ", receipt->operation_id, ", by ", hex(reply.boot.value));
   } else if (const auto* page = std::get_if<ScanPage>(&reply.body)) {
     for (const ScanEntry& entry : page->entries) {
       text += cat(" ", entry.key);
