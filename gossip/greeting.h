@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/peer_state.h"
 #include "base/ring_description.h"
+#include "base/time.h"
 #include "base/transport.h"
 #include "ringkv/status.h"
 
@@ -55,6 +56,7 @@ struct PeerWelcome {
   std::string name;
   uint64_t lineage = 0;
   uint64_t epoch = 0;
+  WallMicros wall = 0;            // its clock, so that who greets knows the cluster's time before it serves
   uint64_t generation_known = 0;  // the highest that it remembers of who greets
   std::vector<Boot>
       boots_known;  // earlier lives of who greets, on the same disk, that it has met; latest first

@@ -27,6 +27,7 @@ PeerWelcome ClusterMember::welcome_for(const PeerHello& hello) const {
   welcome.generation = generation_;
   welcome.lineage = ring().description().lineage;
   welcome.epoch = ring().epoch();
+  welcome.wall = environment_.clock.wall_now();
   PeerBook::Remembered remembered = book_.remembered(hello);
   welcome.generation_known = remembered.generation;
   welcome.boots_known = std::move(remembered.boots);
@@ -144,6 +145,9 @@ bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& addres
   const PeerBook::Entry* known = book_.find(welcome.node);
   if (known == nullptr || known->boot != welcome.boot) return false;  // it has to greet first
   detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
+  clock_.on_heard(welcome.node, welcome.wall, environment_.clock.now());
+  clock_looked_at_ = {};  // before this node serves
+  update_clock(environment_.clock.now());
   raise_generation(welcome.generation_known);
   look_for_older_copy(welcome);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());

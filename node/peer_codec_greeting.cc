@@ -83,6 +83,7 @@ void PeerCodec::encode(const PeerWelcome& welcome, std::string& out) {
   body.set_generation(welcome.generation);
   body.set_name(welcome.name);
   body.set_generation_known(welcome.generation_known);
+  body.set_wall(welcome.wall);
   for (const Boot boot : welcome.boots_known) body.add_boots_known(boot.value);
   body.set_lineage(welcome.lineage);
   write_frame(body, FrameType::kPeerWelcome, welcome.epoch, out);
@@ -104,6 +105,7 @@ Result<PeerWelcome> PeerCodec::decode_welcome(const Frame& frame) {
   welcome.lineage = body.lineage();
   welcome.epoch = frame.epoch;
   welcome.generation_known = body.generation_known();
+  welcome.wall = body.wall();
   if (static_cast<size_t>(body.boots_known_size()) > kEarlierBootsMax) in.fail("earlier boots");
   for (const uint64_t boot : body.boots_known()) welcome.boots_known.push_back({boot});
   const Status read = in.result();

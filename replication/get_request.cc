@@ -56,6 +56,9 @@ bool GetRequest::answers_differ() const {
     if (owner.state != State::kAnswered) continue;
     if (first == nullptr) first = &owner;
     if (owner.reply.hash != first->reply.hash) return true;
+    // Where nothing is left, one may know of what was deleted and another not, or by its floor alone.
+    const bool nothing_left = first->reply.hash == Hash128();
+    if (nothing_left && owner.reply.record.context.vector != first->reply.record.context.vector) return true;
   }
   return false;
 }

@@ -7,15 +7,24 @@
 
 namespace ringkv {
 
-// Contexts aren't secret, and one that claims the end of time would stop this store's time for good.
+HybridTime latest_claimed(const StampingLife& life, WallMicros wall_now) {
+  return std::max<HybridTime>(life.highest_time, wall_now) + kClaimedAheadMicrosMax;
+}
+
+// Contexts aren't secret, and one that claims the end of time would stop this store's time for good. But an
+// honest one may come from a node whose clock was wrong by days: in a bucket of siblings its time tells nothing
+// and is left out (stamped_record), and where time decides the put can be tried again.
 Status check_claims(const StampPut& put, const StampingLife& life, WallMicros wall_now) {
-  const HybridTime latest = std::max<HybridTime>(life.highest_time, wall_now) + kClaimedAheadMicrosMax;
-  const auto is_possible = [&](const CausalContext& claimed) {
-    return claimed.highest_time <= latest && claimed.vector.counter_of(life.actor) <= life.counter;
-  };
-  if ((!put.context || is_possible(*put.context)) && is_possible(put.seen)) return {};
-  return invalid_argument(cat("key ", display_key(put.key),
-                              ": the context claims to have seen what was never written: get the key again"));
+  const CausalContext& claimed = put.context ? *put.context : put.seen;
+  if (claimed.vector.counter_of(life.actor) > life.counter) {
+    return invalid_argument(
+        cat("key ", display_key(put.key),
+            ": the context claims to have seen what was never written: get the key again"));
+  }
+  if (put.conflict == Conflict::kSiblings || claimed.highest_time <= latest_claimed(life, wall_now)) return {};
+  return unavailable(cat("key ", display_key(put.key),
+                         ": its context was written by a clock that is more than a day ahead of this node's, and ",
+                         "in this bucket the later time wins: nothing was written; correct the clocks"));
 }
 
 Status check_size(const StampPut& put, const RecordHead& before, const Record& after) {
@@ -44,6 +53,8 @@ bool replaces_all(const std::optional<CausalContext>& context, const std::vector
 Record stamped_record(const StampPut& put, Record current, const Dot& dot, HybridTime highest_time,
                       WallMicros wall_now) {
   CausalContext writer = put.context ? *put.context : put.seen;
+  writer.highest_time =
+      std::min(writer.highest_time, std::max<HybridTime>(highest_time, wall_now) + kClaimedAheadMicrosMax);
   Stamp stamp;
   stamp.version.dot = dot;
   stamp.version.kind = put.kind;

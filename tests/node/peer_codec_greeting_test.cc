@@ -33,6 +33,7 @@ TEST(PeerGreetingCodec, GreetingsComeBack) {
   const Result<PeerWelcome> welcome = codec.decode_welcome(only_frame(bytes));
   ASSERT_TRUE(welcome.ok());
   EXPECT_EQ(welcome->generation_known, 8U);
+  EXPECT_EQ(welcome->wall, 1'700'000'000'000'000U);
   EXPECT_EQ(welcome->epoch, 17U);
   codec.encode(*welcome, again);
   EXPECT_EQ(again, bytes);

@@ -30,7 +30,7 @@ inline PeerHello sample_hello() {
           PeerChannel::kRequests};
 }
 
-inline PeerWelcome sample_welcome() { return {{0xC1}, {0xA2}, {0xD2}, {0xB2}, 9, "n2", 3, 17, 8}; }
+inline PeerWelcome sample_welcome() { return {{0xC1}, {0xA2}, {0xD2}, {0xB2}, 9, "n2", 3, 17, 1'700'000'000'000'000, 8}; }
 
 inline JoinRequest sample_join() {
   return {1, 2, {0xA3}, {0xD3}, {0xB3}, "n3", "rack-b", 0.5, "h:1", "h:2", 3, 4096, PlacerKind::kHashed};

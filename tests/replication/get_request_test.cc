@@ -232,12 +232,30 @@ TEST_F(GetRequestTest, AnOwnerThatHasNeverHeardOfADeletedKeyDoesNotConfirmItsDel
   const Record deleted{record_.context, {}};
   get.on_reply(whole(kA, deleted), kNow);
   get.on_reply(digest(kB, {}), kNow);
-  EXPECT_EQ(asked(get), "") << "there is nothing that one of them could show";
+  EXPECT_EQ(asked(get), "Af Bf ") << "its floor may know";
+  get.on_reply(floored(kA, deleted), kNow);
+  get.on_reply(floored(kB, {}), kNow);
   ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
   get.resolve(view_.hasher());
   EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{kB});
   EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kWaits);
   get.on_repaired(kB, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
+}
+
+// Else each read would repair it anew: it keeps nothing that its floor says already.
+TEST_F(GetRequestTest, AnOwnerThatKnowsOfADeleteByItsFloorConfirmsIt) {
+  GetRequest get = get_from({kA, kB}, 2, 2);
+  asked(get);
+  const Record deleted{record_.context, {}};
+  get.on_reply(whole(kA, deleted), kNow);
+  get.on_reply(digest(kB, {}), kNow);
+  asked(get);
+  get.on_reply(floored(kA, deleted), kNow);
+  get.on_reply(floored(kB, {}, {{{kA, Boot{1}}, 7}}), kNow);
+  ASSERT_EQ(get.progress(view_, kNow), Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_TRUE(get.next_repairs(view_).empty());
   EXPECT_EQ(get.confirmation(view_, kNow), Confirmation::kConfirmed);
 }
 

@@ -38,6 +38,8 @@ bool is_expected(const Operation& operation, const RingFacts& ring) {
     case StatusCode::kOutOfSpace:
     case StatusCode::kStaleEpoch:
       return true;
+    case StatusCode::kCorruption:
+      return ring.files_damaged;  // and nothing was written
     case StatusCode::kInvalidArgument:
       return asks_for_unknown_bucket(operation, ring);
     default:

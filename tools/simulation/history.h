@@ -101,6 +101,7 @@ struct RingFacts {
   uint64_t lww_since = 0;  // epoch; a node that hasn't heard of it doesn't know that bucket
   std::map<NodeId, std::string> names;
   std::set<std::string> gone;    // for good
+  bool files_damaged = false;    // some node found a file that it couldn't read
   std::set<Actor> closed_lives;  // contexts needn't list them any more
 
   // The default r and w of every bucket.

@@ -103,6 +103,7 @@ class Simulation {
       if (nemesis_ != nullptr && nemesis_->is_gone(*node)) facts.gone.insert(node->name());
     }
     facts.closed_lives = closed_lives_;
+    facts.files_damaged = files_damaged_;
     for (const RingDescription& ring : watch_.descriptions()) {
       if (ring.find_bucket(kLwwBucket) == nullptr) continue;
       facts.lww_since = ring.epoch;
@@ -346,7 +347,8 @@ class Simulation {
   SeededRandom random_;
   EventQueue events_;
   Trace trace_;
-  Faults faults_;
+  Faults faults_;  // none any more at the end
+  const bool files_damaged_ = faults_.damage > Duration::zero();
   Sightings sightings_;
   History history_;
   World world_{events_, trace_, random_, faults_, sightings_, history_.calendar()};
