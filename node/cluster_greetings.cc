@@ -146,8 +146,10 @@ bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& addres
   if (known == nullptr || known->boot != welcome.boot) return false;  // it has to greet first
   detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
   clock_.on_heard(welcome.node, welcome.wall, environment_.clock.now());
-  clock_looked_at_ = {};  // before this node serves
-  update_clock(environment_.clock.now());
+  if (introduction_.under_way()) {
+    clock_looked_at_ = {};  // the time must be known before this node serves
+    update_clock(environment_.clock.now());
+  }
   raise_generation(welcome.generation_known);
   look_for_older_copy(welcome);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());

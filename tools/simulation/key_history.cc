@@ -118,6 +118,7 @@ class Sorter {
     const DiskLosses::Written written{write.invoked, operation.completed};
     for (const Acknowledgement& ack : receipt.acks) {
       const bool hint = ack.kind == Acknowledgement::Kind::kHint;
+      if (hint && ring_.gone.contains(ack.hint_for)) continue;  // it never gets there
       const bool synced = hint ? write.synced : ack.kind == Acknowledgement::Kind::kSynced;
       write.held.push_back({ack.node, 1, written, synced, hint});
     }
