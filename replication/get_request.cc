@@ -211,20 +211,6 @@ void GetRequest::resolve(const RecordHasher& hasher) {
     replies.push_back(&owner.reply);
   }
   record_ = merged(replies);
-  if (getenv("DBGKEY") && question_.key == getenv("DBGKEY")) {
-    fprintf(stderr, "resolve %s/%s r=%u\n", question_.bucket.c_str(), question_.key.c_str(), plan_.read_quorum);
-    for (const Owner& owner : owners_) {
-      fprintf(stderr, "  owner %lx state %d rec %d floor %d hash %lx:", owner.node.value, (int)owner.state, owner.has_record, owner.reply.with_floor, owner.reply.hash.low);
-      for (auto& v : owner.reply.record.versions) fprintf(stderr, " [%lx:%lu %s]", v.dot.actor.boot.value, v.dot.counter, v.value.substr(0,6).c_str());
-      fprintf(stderr, " ctx");
-      for (auto& e : owner.reply.record.context.vector.entries()) fprintf(stderr, " %lx:%lu", e.actor.boot.value, e.counter);
-      fprintf(stderr, " floor");
-      for (auto& e : owner.reply.floor.entries()) fprintf(stderr, " %lx:%lu", e.actor.boot.value, e.counter);
-      fprintf(stderr, " closed");
-      for (auto& e : owner.reply.closed) fprintf(stderr, " %lx", e.boot.value);
-      fprintf(stderr, "\n");
-    }
-  }
   // Equal versions: only the contexts may tell more.
   for (const Owner& owner : owners_) {
     const bool digest = owner.state == State::kAnswered && !owner.has_record;
