@@ -6,14 +6,17 @@
 #include "base/text.h"
 
 namespace ringkv {
+namespace {
 
-HybridTime latest_claimed(const StampingLife& life, WallMicros wall_now) {
-  return std::max<HybridTime>(life.highest_time, wall_now) + kClaimedAheadMicrosMax;
+HybridTime latest_claimed(HybridTime highest_time, WallMicros wall_now) {
+  return std::max<HybridTime>(highest_time, wall_now) + kClaimedAheadMicrosMax;
 }
 
+}  // namespace
+
 // Contexts aren't secret, and one that claims the end of time would stop this store's time for good. But an
-// honest one may come from a node whose clock was wrong by days: in a bucket of siblings its time tells nothing
-// and is left out (stamped_record), and where time decides the put can be tried again.
+// honest one may come from a node whose clock was wrong by days: in a bucket of siblings its time tells
+// nothing and is left out (stamped_record), and where time decides the put can be tried again.
 Status check_claims(const StampPut& put, const StampingLife& life, WallMicros wall_now) {
   const CausalContext& claimed = put.context ? *put.context : put.seen;
   if (claimed.vector.counter_of(life.actor) > life.counter) {
@@ -21,10 +24,13 @@ Status check_claims(const StampPut& put, const StampingLife& life, WallMicros wa
         cat("key ", display_key(put.key),
             ": the context claims to have seen what was never written: get the key again"));
   }
-  if (put.conflict == Conflict::kSiblings || claimed.highest_time <= latest_claimed(life, wall_now)) return {};
-  return unavailable(cat("key ", display_key(put.key),
-                         ": its context was written by a clock that is more than a day ahead of this node's, and ",
-                         "in this bucket the later time wins: nothing was written; correct the clocks"));
+  if (put.conflict == Conflict::kSiblings ||
+      claimed.highest_time <= latest_claimed(life.highest_time, wall_now))
+    return {};
+  return unavailable(
+      cat("key ", display_key(put.key),
+          ": its context was written by a clock that is more than a day ahead of this node's, and ",
+          "in this bucket the later time wins: nothing was written; correct the clocks"));
 }
 
 Status check_size(const StampPut& put, const RecordHead& before, const Record& after) {
@@ -53,8 +59,7 @@ bool replaces_all(const std::optional<CausalContext>& context, const std::vector
 Record stamped_record(const StampPut& put, Record current, const Dot& dot, HybridTime highest_time,
                       WallMicros wall_now) {
   CausalContext writer = put.context ? *put.context : put.seen;
-  writer.highest_time =
-      std::min(writer.highest_time, std::max<HybridTime>(highest_time, wall_now) + kClaimedAheadMicrosMax);
+  if (writer.highest_time > latest_claimed(highest_time, wall_now)) writer.highest_time = 0;
   Stamp stamp;
   stamp.version.dot = dot;
   stamp.version.kind = put.kind;

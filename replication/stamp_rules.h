@@ -14,7 +14,7 @@ namespace ringkv {
 
 inline constexpr size_t kSiblingsMax = 100;
 inline constexpr uint64_t kRecordBytesMax = uint64_t{64} << 20;
-// Nobody honest is a day ahead, whatever his clock does; and a day can be waited for.
+// What claims to be later isn't believed. A day can be waited for.
 inline constexpr uint64_t kClaimedAheadMicrosMax = 24ULL * 3600 * 1'000'000;
 
 // Who stamps, and how far it has come.

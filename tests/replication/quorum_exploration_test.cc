@@ -8,7 +8,8 @@ namespace {
 
 void explore(size_t nodes, bool deletes, uint64_t seeds, int steps) {
   QuorumExploration::Counts all;
-  for (uint64_t seed = getenv("SEED") ? atoi(getenv("SEED")) : 1; seed <= (getenv("SEEDS") ? static_cast<uint64_t>(atoll(getenv("SEEDS"))) : seeds); ++seed) {
+  for (uint64_t seed = getenv("SEED") ? atoi(getenv("SEED")) : 1;
+       seed <= (getenv("SEEDS") ? static_cast<uint64_t>(atoll(getenv("SEEDS"))) : seeds); ++seed) {
     SCOPED_TRACE(seed);
     QuorumExploration exploration({.seed = seed, .nodes = nodes, .deletes = deletes});
     exploration.run(steps);

@@ -143,7 +143,7 @@ TEST(Rounds, LetGoWhatIsGoneAtTheSourceUnderItsFloor) {
   const Dot value = cluster.put_everywhere(key, "x");
   cluster.repaired(1);
   const Dot tombstone = cluster.put(1, key, "", true, seen(value));
-  cluster.run_for(seconds(61), milliseconds(500));  // swept: all of it is of the own life
+  cluster.run_for(seconds(63), milliseconds(500));  // swept: all of it is of the own life
   EXPECT_TRUE(cluster.stored(1, key).versions.empty());
   EXPECT_TRUE(cluster.node(1).store->erased(3).covers(tombstone));
 
