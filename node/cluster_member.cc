@@ -13,7 +13,6 @@ constexpr Duration kJoinDecidedWithin = std::chrono::seconds(20);
 constexpr Duration kStatePause = std::chrono::seconds(1);
 constexpr Duration kLagPause = std::chrono::seconds(10);
 constexpr Duration kClockPause = std::chrono::milliseconds(100);
-constexpr int64_t kJumpMicros = 100'000;
 constexpr Duration kGossipRound = std::chrono::seconds(1);
 template <class Body>
 constexpr bool kOfGossip = std::is_constructible_v<GossipMessage, Body>;
@@ -250,14 +249,11 @@ void ClusterMember::update_own_state(Time now) {
   life_.set_boots(lives_met_.agreed(ring().description(), *gossip_, gossip_->own()));
 }
 
-// A jump of the own clock takes effect before anything is judged by it; else now and then is enough.
+// In between the life goes on by monotonic time, so that nothing is judged by a clock that has just jumped.
 void ClusterMember::update_clock(Time now) {
-  const WallMicros wall = environment_.clock.wall_now();
-  const auto passed = static_cast<int64_t>(wall - wall_looked_at_) - (now - clock_looked_at_).count();
-  const bool jumped = passed > kJumpMicros || passed < -kJumpMicros;
-  if (!jumped && now < clock_looked_at_ + kClockPause) return;
+  if (now < clock_looked_at_ + kClockPause) return;
   clock_looked_at_ = now;
-  wall_looked_at_ = wall;
+  const WallMicros wall = environment_.clock.wall_now();
   life_.set_clock(clock_.correction_micros(wall, now), clock_.heard_majority(now));
 }
 

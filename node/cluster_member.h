@@ -139,7 +139,6 @@ class ClusterMember {
   Time state_updated_at_{};
   Time lag_said_at_{};
   Time clock_looked_at_{};
-  WallMicros wall_looked_at_ = 0;
 
   // Continuations of identifications and syncs look here whether their member is still there.
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -36,6 +36,7 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
                     .scrub_interval = settings.scrub_interval,
                     .token = settings.token},
                    *ring_, store_, hints_, wholeness_),
+      cluster_time_{environment.clock.now(), environment.clock.wall_now()},
       reads_([this](std::function<void(Engine&)> work, std::function<void()> then) {
         run_off_loop(Lane::kRead, std::move(work), std::move(then));
       }) {}
@@ -110,8 +111,8 @@ void Life::on_peer_message(NodeId from, PeerMessage message) {
 }
 
 Moment Life::moment() const {
-  const auto wall = static_cast<int64_t>(environment_.clock.wall_now()) + clock_correction_micros_;
-  return {environment_.clock.now(), static_cast<WallMicros>(wall)};
+  const Time now = environment_.clock.now();
+  return {now, cluster_time_.wall_now + static_cast<WallMicros>((now - cluster_time_.now).count())};
 }
 
 void Life::on_message(NodeId, StampPut put, MessageOutbox& outbox) {
@@ -329,6 +330,8 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
                           " s from the other members': the cluster's time is used; correct the clock"));
   }
   clock_correction_micros_ = correction_micros;
+  cluster_time_ = {environment_.clock.now(),
+                   environment_.clock.wall_now() + static_cast<WallMicros>(correction_micros)};
   convergence_.set_time_trusted(heard_majority);
 }
 

@@ -224,7 +224,7 @@ Statistics Node::statistics(bool reset_latencies) {
   set("hints.bytes", life_->hints().total().bytes);
   set("hints.damaged", life_->hints().damaged());
   set("partitions.incomplete", life_->wholeness().incomplete());
-  life_->convergence().add_to(statistics, environment_.clock.now(), environment_.clock.wall_now());
+  life_->convergence().add_to(statistics, life_->moment().now, life_->moment().wall_now);
   for (const auto& [name, value] : life_->engine().statistics()) set("engine." + name, value);
   if (reset_latencies) requests.reset_latencies();
   return statistics;

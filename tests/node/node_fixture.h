@@ -85,9 +85,10 @@ class NodeFixture {
   struct StillClock final : Clock {
     Time now() const override { return time; }
     WallMicros wall_now() const override {
-      return static_cast<WallMicros>(time.time_since_epoch().count()) + 1'000'000;
+      return static_cast<WallMicros>(time.time_since_epoch().count()) + ahead;
     }
     Time time{std::chrono::seconds(1)};
+    WallMicros ahead = 1'000'000;
   };
   struct HeldExecutor final : Executor {
     void run(Lane, std::function<void()> job, std::function<void()> then) override {

@@ -228,6 +228,18 @@ TEST(Node, StoppingRefusesWhatWaitsForTheRingToOpen) {
   EXPECT_EQ((*reply)->status.code(), StatusCode::kUnavailable);
 }
 
+// The correction that it may have is of the clock before the jump.
+TEST(Node, NothingIsStampedByAClockThatHasJustJumped) {
+  NodeFixture fixture;
+  fixture.pass(std::chrono::seconds(1));
+  const WallMicros before = fixture.node->life()->moment().wall_now;
+  fixture.clock.ahead += 3'600'000'000;
+  fixture.clock.time += std::chrono::milliseconds(5);
+  EXPECT_EQ(fixture.node->life()->moment().wall_now, before + 5'000);
+  fixture.pass(std::chrono::seconds(1));
+  EXPECT_EQ(fixture.node->life()->moment().wall_now, fixture.clock.wall_now());
+}
+
 TEST(Node, StatusCountsKeysAndStatisticsRequests) {
   NodeFixture fixture;
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(fixture.put("k" + std::to_string(i), "v").ok());

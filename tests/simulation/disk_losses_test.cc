@@ -57,6 +57,25 @@ TEST(DiskLosses, WithADiskTakeSyncedWritesTooButForThoseThatACopyHas) {
   EXPECT_EQ(losses.disks_lost({before, before}, true, end), 0U);
 }
 
+// An older copy, alone among members that never met a later life of it, can't know that it is one.
+TEST(DiskLosses, OfAPutBackDiskAreUnnoticedUntilItHasMetWhoKnows) {
+  History history;
+  const Step copied = history.mark();
+  const Step written = sync(history);
+  history.lose_disk("n1", copied);
+  history.lose_disk("n2");
+  const Step alone = history.mark();
+  history.notice_loss("n1");
+  const Step met = history.mark();
+  const Step end = history.mark();
+  const DiskLosses losses(history);
+  EXPECT_TRUE(losses.lost_unnoticed("n1", {written, written}, alone, end));
+  EXPECT_FALSE(losses.lost_unnoticed("n1", {written, written}, alone, written + 1)) << "before it was lost";
+  EXPECT_FALSE(losses.lost_unnoticed("n1", {written, written}, met, end));
+  EXPECT_FALSE(losses.lost_unnoticed("n2", {written, written}, alone, end)) << "an empty directory shows";
+  EXPECT_EQ(losses.disks_lost_unnoticed({written, written}, alone, end), 1U);
+}
+
 TEST(DiskLosses, CountANodeOnceThatMayHaveLostAWriteInTwoWays) {
   History history;
   const Step written = history.mark();

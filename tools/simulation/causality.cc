@@ -25,7 +25,9 @@ Causality::Causality(const KeyHistory& history, const RingFacts& ring, const Dis
 
 Causality::Keeps Causality::keeps(const Held& held, const Look& look) const {
   if (!held.synced && losses_.may_have_lost(held.node, held.written, look.completed)) return Keeps::kMaybeNot;
-  return losses_.lost_with_disk(held.node, held.written, look.completed) ? Keeps::kFetchesAgain : Keeps::kYes;
+  if (!losses_.lost_with_disk(held.node, held.written, look.completed)) return Keeps::kYes;
+  return losses_.lost_unnoticed(held.node, held.written, look.invoked, look.completed) ? Keeps::kMaybeNot
+                                                                                       : Keeps::kFetchesAgain;
 }
 
 bool Causality::must_include(const Write& write, const Look& look) const {
@@ -52,7 +54,8 @@ bool Causality::must_include(const Write& write, const Look& look) const {
 }
 
 bool Causality::must_include_by_count(const Held& held, const Look& look) const {
-  const uint32_t cut = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
+  uint32_t cut = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
+  cut += losses_.disks_lost_unnoticed(held.written, look.invoked, look.completed);
   if (cut + losses_.disks_lost(held.written, held.synced, look.completed) >= held.owners) return false;
   return held.owners + look.read_quorum > ring_.copies + cut;
 }

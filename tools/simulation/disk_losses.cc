@@ -65,6 +65,22 @@ bool DiskLosses::lost_with_disk(const Node& node, const Written& written, Step u
   });
 }
 
+bool DiskLosses::lost_unnoticed(const std::string& node, const Written& written, Step when,
+                                Step until) const {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return false;
+  const std::vector<DiskLoss>& losses = found->second.disk_losses;
+  return std::any_of(losses.begin(), losses.end(), [&](const DiskLoss& loss) {
+    return loss.at > written.since && loss.at < until && loss.noticed >= when && loss.kept < written.known;
+  });
+}
+
+uint32_t DiskLosses::disks_lost_unnoticed(const Written& written, Step when, Step until) const {
+  return static_cast<uint32_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+    return lost_unnoticed(node.first, written, when, until);
+  }));
+}
+
 uint32_t DiskLosses::disks_lost(const Written& written, bool synced, Step until) const {
   uint32_t count = 0;
   for (const auto& [name, node] : nodes_) {

@@ -28,8 +28,11 @@ class DiskLosses {
   // Whether it went with that node's disk by `until`. What other owners hold of it the node fetches again
   // before it counts for reads.
   bool lost_with_disk(const std::string& node, const Written& written, Step until) const;
+  // The same, and by `when` the node hadn't noticed that it lacks something.
+  bool lost_unnoticed(const std::string& node, const Written& written, Step when, Step until) const;
   // Of how many nodes, beside those that may have lost it by a power cut where `synced` is false.
   uint32_t disks_lost(const Written& written, bool synced, Step until) const;
+  uint32_t disks_lost_unnoticed(const Written& written, Step when, Step until) const;
   bool any_disk_lost_between(Step after, Step before) const;
   bool any_disk_lost_between(const std::string& node, Step after, Step before) const;
 

@@ -47,6 +47,7 @@ struct DiskLoss {
   std::string node;
   Step kept = 0;  // what it held then is still there
   Step at = 0;
+  Step noticed = kNever;  // by the node; an older copy must first meet who has met a later life of it
 };
 
 class History {
@@ -65,7 +66,13 @@ class History {
   }
   void cut_power(const std::string& node) { power_cuts_.push_back({node, ++last_step_}); }
   void lose_disk(const std::string& node, Step kept = 0) {
-    disk_losses_.push_back({node, kept, ++last_step_});
+    const Step at = ++last_step_;
+    disk_losses_.push_back({node, kept, at, kept == 0 ? at : kNever});
+  }
+  void notice_loss(const std::string& node) {
+    for (DiskLoss& loss : disk_losses_) {
+      if (loss.node == node && loss.noticed == kNever) loss.noticed = ++last_step_;
+    }
   }
   // A moment between what was before and what comes.
   Step mark() { return ++last_step_; }

@@ -175,16 +175,20 @@ class Simulation {
     while (events_.now() < end && !violation_) {
       for (const Time step_end = std::min(end, events_.now() + kStep); events_.now() < step_end;) {
         events_.run_until(std::min(step_end, events_.now() + kTimeStep));
-        look_at_clocks();
+        look_at_lives();
       }
       look_at_nodes();
     }
   }
 
-  // A life may begin with a wrong idea of the time, and stamp by it, until it has heard the others.
-  void look_at_clocks() {
+  // A life may begin with a wrong idea of the time until it has heard a majority; and it stamps by it what
+  // others hand on to it, before it serves clients itself.
+  void look_at_lives() {
     for (const auto& node : nodes_) {
-      if (node->serving()) look_at_time(*node->life());
+      const Life* life = node->life();
+      if (life == nullptr) continue;
+      look_at_time(*life);
+      if (life->wholeness().incomplete() == common_.partitions) history_.notice_loss(node->name());
     }
   }
 
