@@ -180,6 +180,7 @@ void fill(const ReplicaScan& scan, peer_wire::ReplicaScan& body) {
   body.mutable_partitions()->Add(scan.partitions.begin(), scan.partitions.end());
   body.set_records_max(scan.records_max);
   body.set_values(scan.values);
+  body.set_with_floors(scan.with_floors);
 }
 
 ReplicaScan from_body(const peer_wire::ReplicaScan& body, PeerIncoming& in) {
@@ -191,6 +192,7 @@ ReplicaScan from_body(const peer_wire::ReplicaScan& body, PeerIncoming& in) {
     scan.partitions.assign(body.partitions().begin(), body.partitions().end());
   scan.records_max = body.records_max();
   scan.values = body.values();
+  scan.with_floors = body.with_floors();
   return scan;
 }
 
@@ -203,10 +205,12 @@ void fill(const ReplicaScanReply& reply, peer_wire::ReplicaScanReply& body) {
   }
   body.set_last(reply.last);
   body.set_at_end(reply.at_end);
-  ByteWriter writer(*body.mutable_erased());
-  for (const ReplicaScanReply::Erased& erased : reply.erased) {
-    writer.varint(erased.partition);
-    pack(erased.context, writer);
+  if (reply.floors.empty()) return;
+  ByteWriter writer(*body.mutable_floors());
+  pack(reply.closed, writer);
+  for (const ReplicaScanReply::PartitionFloor& at : reply.floors) {
+    writer.varint(at.partition);
+    pack(at.floor, writer);
   }
 }
 
@@ -224,12 +228,13 @@ ReplicaScanReply from_body(const peer_wire::ReplicaScanReply& body, PeerIncoming
   reply.status = status_from(body, in);
   reply.last = body.last();
   reply.at_end = body.at_end();
-  ByteReader erased(body.erased());
-  while (!erased.at_end() && erased.ok()) {
-    const auto partition = static_cast<Partition>(erased.varint());
-    reply.erased.push_back({partition, unpack_context(erased)});
+  ByteReader floors(body.floors());
+  if (!floors.at_end()) reply.closed = unpack_actors(floors);
+  while (!floors.at_end() && floors.ok()) {
+    const auto partition = static_cast<Partition>(floors.varint());
+    reply.floors.push_back({partition, unpack_vector(floors)});
   }
-  if (!erased.ok()) in.fail("context");
+  if (!floors.ok()) in.fail("floors");
   const int entries = body.storage_key_bytes_size();
   if (body.record_bytes_size() != entries) return in.fail("entries"), reply;
   reply.entries.reserve(static_cast<size_t>(entries));

@@ -162,6 +162,7 @@ struct ReplicaScan {
   std::vector<Partition> partitions;  // in order; records of others aren't wanted
   uint32_t records_max = 0;
   bool values = false;  // false: values may be left out of the records, as long as it can be told who lives
+  bool with_floors = false;
   Time deadline;
 };
 
@@ -172,18 +173,19 @@ struct ReplicaScanReply {
   };
 
   RequestNumber request = 0;
-  // What belongs to the context of every record of a partition, an absent one too.
-  struct Erased {
+  struct PartitionFloor {
     Partition partition = 0;
-    CausalContext context;
+    VersionVector floor;
   };
 
   NodeId replica;
   Status status;
   std::vector<Entry> entries;
-  std::vector<Erased> erased;  // of the partitions where anything was; as of before the walk
-  std::string last;            // storage key up to which it has looked
-  bool at_end = false;         // nothing is left of the partitions asked for
+  std::string last;     // storage key up to which it has looked
+  bool at_end = false;  // nothing is left of the partitions asked for
+  // As asked: what a partition's floor covers and a record there doesn't hold is superseded at this owner.
+  std::vector<PartitionFloor> floors;  // as of before the walk; in order
+  std::vector<Actor> closed;           // in order
 };
 
 // To the best owner of its key, once: serve it as its coordinator.

@@ -103,7 +103,8 @@ class Replica {
     RequestNumber request = 0;
     std::vector<Partition> partitions;  // in order
     std::string after;
-    std::vector<ReplicaScanReply::Erased> erased;
+    bool with_floors = false;
+    std::vector<ReplicaScanReply::PartitionFloor> floors;   // noted before the walk
     std::map<std::string, CausalContext> erased_meanwhile;  // by storage key: what was remembered of it
   };
   // Gets of one key whose floors were noted.

@@ -205,11 +205,11 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
     return outbox.send(from, std::move(reply));
   }
   const uint64_t ticket = ++last_ticket_;
-  Scan& waiting =
-      scans_.emplace(ticket, Scan{from, scan.request, scan.partitions, scan.after, {}, {}}).first->second;
-  for (const Partition partition : scan.partitions) {
-    const CausalContext& erased = store_.erased(partition);
-    if (!erased.vector.empty()) waiting.erased.push_back({partition, erased});
+  Scan& waiting = scans_.emplace(ticket, Scan{from, scan.request, scan.partitions, scan.after}).first->second;
+  waiting.with_floors = scan.with_floors;
+  if (scan.with_floors) {
+    for (const Partition partition : scan.partitions)
+      waiting.floors.push_back({partition, store_.floor(partition).vector});
   }
   ReadSlice read{ticket,
                  {.bucket = std::move(scan.bucket),
@@ -220,8 +220,8 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
                   .records_max = std::min<size_t>(scan.records_max, kScanRecordsMax),
                   .values = scan.values},
                  scan.deadline};
-  // What was erased claims what is staged: of other keys of its partition too.
-  const BatchNumber staged = waiting.erased.empty() ? 0 : store_.last_staged();
+  // A floor claims what is staged: of other keys of its partition too.
+  const BatchNumber staged = scan.with_floors ? store_.last_staged() : 0;
   if (staged == 0) return outbox.send(settings_.self, std::move(read));
   scans_waiting_.emplace(staged, std::move(read));
 }
@@ -233,7 +233,8 @@ void Replica::on(SliceRead read, MessageOutbox& outbox) {
   Scan scan = std::move(at->second);
   scans_.erase(at);
   ReplicaScanReply reply{.request = scan.request, .replica = settings_.self};
-  reply.erased = std::move(scan.erased);
+  reply.floors = std::move(scan.floors);
+  if (scan.with_floors) reply.closed = store_.floors().closed();
   reply.status = std::move(read.status);
   reply.last = std::move(read.slice.last);
   reply.at_end = read.slice.at_end;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "replication/quorum.h"
+#include "replication/reply_merge.h"
 #include "storage/record_codec.h"
 #include "storage/scan.h"
 #include "storage/storage_key.h"
@@ -30,10 +31,10 @@ size_t bytes_of(const ScanEntry& entry) {
 }  // namespace
 
 // A cursor is some storage key, which begins with its token.
-Partition ScanRequest::partition_at_position(const RingView& view) const {
+Partition ScanRequest::partition_at(std::string_view storage_key, const RingView& view) {
   Token token = 0;
   for (size_t i = 0; i < kTokenBytes; ++i) {
-    token = token << 8 | (i < position_.size() ? static_cast<uint8_t>(position_[i]) : 0);
+    token = token << 8 | (i < storage_key.size() ? static_cast<uint8_t>(storage_key[i]) : 0);
   }
   return partition_of(token, view.ring().partitions());
 }
@@ -95,6 +96,7 @@ ScanRequest::Part& ScanRequest::part_of(NodeId node) {
                 .after = position_,
                 .records_max = static_cast<uint32_t>(question_.limit - entries_.size() + 16),
                 .values = question_.values,
+                .with_floors = with_floors_,
                 .deadline = question_.deadline};
   return part;
 }
@@ -104,7 +106,7 @@ std::vector<std::pair<NodeId, ReplicaScan>> ScanRequest::begin_round(const RingV
   held_bytes_ = 0;
   round_started_ = now;
   const Partition all = view.ring().partitions();
-  const Partition first = partition_at_position(view);
+  const Partition first = partition_at(position_, view);
   Partition end = first;
   while (end < all && end < first + kWindow) {
     blocked_ = plan(view, end);
@@ -186,55 +188,85 @@ std::string ScanRequest::horizon() const {
   return horizon;
 }
 
-Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
-  const std::string horizon = this->horizon();
-  std::map<std::string_view, Record> merged;
+Result<ScanRequest::Copies> ScanRequest::copies_up_to(const std::string& horizon,
+                                                      const RingView& view) const {
+  Copies copies;
   for (const Part& part : parts_) {
     for (const ReplicaScanReply::Entry& entry : part.reply->entries) {
       if (!horizon.empty() && entry.storage_key > horizon) break;
       Result<Record> record = decode_record(*entry.record);
+      const Result<RecordHead> head = decode_record_head(*entry.record);
       if (!record.ok()) return corruption(cat(view.name_of(part.node), ": ", record.status().message()));
-      const auto [at, is_first] = merged.try_emplace(entry.storage_key, std::move(*record));
-      if (!is_first) at->second = merge(at->second, *record);
+      if (!head.ok()) return corruption(cat(view.name_of(part.node), ": ", head.status().message()));
+      copies[entry.storage_key].push_back({part.node, std::move(*record), head->hash});
     }
   }
-  for (auto& [storage_key, record] : merged) {
-    if (entries_.size() >= question_.limit || page_bytes_ >= kPageBytesMax) {
-      full_ = true;
-      break;
+  return copies;
+}
+
+bool ScanRequest::differ(std::string_view storage_key, const std::vector<Copy>& copies,
+                         const RingView& view) const {
+  const Partition partition = partition_at(storage_key, view);
+  return copies.size() < owners_needed(view, partition) ||
+         std::any_of(copies.begin(), copies.end(),
+                     [&](const Copy& copy) { return copy.hash != copies.front().hash; });
+}
+
+// Owners that have nothing of the key say so by their floors too.
+Record ScanRequest::resolved(std::string_view storage_key, std::vector<Copy> copies,
+                             const RingView& view) const {
+  if (!with_floors_) return std::move(copies.front().record);
+  const Partition partition = partition_at(storage_key, view);
+  std::vector<ReplicaGetReply> replies;
+  for (const Part& part : parts_) {
+    const auto& asked = part.asked.partitions;
+    if (!std::binary_search(asked.begin(), asked.end(), partition)) continue;
+    ReplicaGetReply& reply = replies.emplace_back();
+    reply.with_floor = true;
+    reply.closed = part.reply->closed;
+    for (const ReplicaScanReply::PartitionFloor& at : part.reply->floors) {
+      if (at.partition == partition) reply.floor = at.floor;
     }
-    ++records_seen_;
-    drop_erased(storage_key, view, record);
-    if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record);
-    add(storage_key, record, now_ms);
-    position_ = storage_key;
+    for (Copy& copy : copies) {
+      if (copy.node == part.node) reply.record = std::move(copy.record);
+    }
   }
-  if (!full_) {
-    at_end_ = horizon.empty();
-    position_ = horizon;
-    full_ = entries_.size() >= question_.limit || page_bytes_ >= kPageBytesMax ||
-            records_seen_ >= kRecordsSeenMax || ++rounds_ >= kRoundsMax;
-  }
+  std::vector<const ReplicaGetReply*> all;
+  all.reserve(replies.size());
+  for (const ReplicaGetReply& reply : replies) all.push_back(&reply);
+  return merged(all);
+}
+
+Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
+  const std::string horizon = this->horizon();
+  Result<Copies> found = copies_up_to(horizon, view);
+  if (!found.ok()) return found.status();
+  const bool asked_again = !with_floors_ && std::any_of(found->begin(), found->end(), [&](const auto& one) {
+    return differ(one.first, one.second, view);
+  });
+  if (!asked_again) take(std::move(*found), horizon, view, now_ms);
+  with_floors_ = asked_again;
   parts_.clear();
   held_bytes_ = 0;
   return {};
 }
 
-// What an owner has erased and another still holds: the first one's partition remembers it.
-void ScanRequest::drop_erased(std::string_view storage_key, const RingView& view, Record& record) const {
-  const std::optional<StorageKeyParts> parts = parse_storage_key(storage_key);
-  if (!parts) return;
-  const Partition partition = partition_of(parts->token, view.ring().partitions());
-  for (const Part& part : parts_) {
-    for (const ReplicaScanReply::Erased& erased : part.reply->erased) {
-      if (erased.partition != partition) continue;
-      const auto at = std::lower_bound(
-          part.reply->entries.begin(), part.reply->entries.end(), storage_key,
-          [](const ReplicaScanReply::Entry& entry, std::string_view key) { return entry.storage_key < key; });
-      const bool held = at != part.reply->entries.end() && at->storage_key == storage_key;
-      if (!held) record = merge(record, Record{erased.context, {}});
+void ScanRequest::take(Copies found, const std::string& horizon, const RingView& view, uint64_t now_ms) {
+  for (auto& [storage_key, copies] : found) {
+    if (entries_.size() >= question_.limit || page_bytes_ >= kPageBytesMax) {
+      full_ = true;
+      return;
     }
+    ++records_seen_;
+    Record record = resolved(storage_key, std::move(copies), view);
+    if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record);
+    add(storage_key, record, now_ms);
+    position_ = storage_key;
   }
+  at_end_ = horizon.empty();
+  position_ = horizon;
+  full_ = entries_.size() >= question_.limit || page_bytes_ >= kPageBytesMax ||
+          records_seen_ >= kRecordsSeenMax || ++rounds_ >= kRoundsMax;
 }
 
 void ScanRequest::add(std::string_view storage_key, const Record& record, uint64_t now_ms) {

@@ -2,9 +2,10 @@
 //
 // It goes in rounds. Each asks, for a window of consecutive partitions, r owners of each partition for what
 // they hold behind the present position, one message a node; merges key by key up to where all of them have
-// looked; and moves the position there. What doesn't fit into the page is asked for again by the next one,
-// so that little is held. A partition without r owners ends the page before it: never a short answer that
-// looks whole.
+// looked; and moves the position there. Where owners hold different copies of a key the round is asked again
+// with their floors: one that has dropped what another still holds may know so by its floor alone. What
+// doesn't fit into the page is asked for again by the next one, so that little is held. A partition without r
+// owners ends the page before it: never a short answer that looks whole.
 //
 // Decides and sends nothing.
 #pragma once
@@ -81,14 +82,23 @@ class ScanRequest {
     std::string why;
   };
 
-  Partition partition_at_position(const RingView& view) const;
+  static Partition partition_at(std::string_view storage_key, const RingView& view);
   std::vector<NodeId> usable_owners(const RingView& view, Partition partition) const;
   uint32_t owners_needed(const RingView& view, Partition partition) const;
   Status plan(const RingView& view, Partition partition);
   Part& part_of(NodeId node);
   const Part* find(NodeId node) const;
   std::string horizon() const;  // how far all have looked
-  void drop_erased(std::string_view storage_key, const RingView& view, Record& record) const;
+  struct Copy {
+    NodeId node;
+    Record record;
+    Hash128 hash;  // of its versions
+  };
+  using Copies = std::map<std::string_view, std::vector<Copy>>;  // by storage key
+  Result<Copies> copies_up_to(const std::string& horizon, const RingView& view) const;
+  bool differ(std::string_view storage_key, const std::vector<Copy>& copies, const RingView& view) const;
+  Record resolved(std::string_view storage_key, std::vector<Copy> copies, const RingView& view) const;
+  void take(Copies found, const std::string& horizon, const RingView& view, uint64_t now_ms);
   void add(std::string_view storage_key, const Record& record, uint64_t now_ms);
 
   std::string position_;  // storage key up to which the page is complete
@@ -102,6 +112,7 @@ class ScanRequest {
   Time round_started_;
   Status blocked_;
   size_t held_bytes_ = 0;
+  bool with_floors_ = false;  // this round
 
   std::vector<ScanEntry> entries_;
   size_t page_bytes_ = 0;

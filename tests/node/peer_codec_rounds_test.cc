@@ -202,13 +202,15 @@ TEST(PeerCodecRounds, LargeHintsAreInspectedWithoutTheirValues) {
   EXPECT_EQ(got.hints[20].record.versions[0].dot, large.versions[0].dot);
 }
 
-TEST(PeerCodecRounds, WhatWasErasedComesBackByPartition) {
-  ReplicaScanReply reply{7, {1}, {}, {{"a", shared("1")}}, {}, "c", true};
-  reply.erased = {{0, sample_record().context}, {65'535, {}}};
+TEST(PeerCodecRounds, FloorsOfAScanComeBackByPartition) {
+  ReplicaScanReply reply{7, {1}, {}, {{"a", shared("1")}}, "c", true};
+  reply.floors = {{0, sample_record().context.vector}, {65'535, {}}};
+  reply.closed = {kA};
   const ReplicaScanReply got = sent_through(reply);
-  ASSERT_EQ(got.erased.size(), 2U);
-  EXPECT_EQ(got.erased[0].context, sample_record().context);
-  EXPECT_EQ(got.erased[1].partition, 65'535U);
+  ASSERT_EQ(got.floors.size(), 2U);
+  EXPECT_EQ(got.floors[0].floor, sample_record().context.vector);
+  EXPECT_EQ(got.floors[1].partition, 65'535U);
+  EXPECT_EQ(got.closed, std::vector<Actor>{kA});
   EXPECT_EQ(got.entries.size(), 1U);
 }
 

@@ -138,7 +138,7 @@ TEST(PeerCodec, GossipComesBackFieldByField) {
 TEST(PeerCodec, ScannedRecordsComeBackInOrderWithTheirKeys) {
   const auto record = [](std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); };
   const ReplicaScanReply got = sent_through(
-      ReplicaScanReply{7, {1}, {}, {{"a", record("1")}, {"bb", record("")}, {"", record("3")}}, {}, "c", true});
+      ReplicaScanReply{7, {1}, {}, {{"a", record("1")}, {"bb", record("")}, {"", record("3")}}, "c", true});
   ASSERT_EQ(got.entries.size(), 3U);
   EXPECT_EQ(got.entries[0].storage_key, "a");
   EXPECT_EQ(*got.entries[0].record, "1");
@@ -197,7 +197,7 @@ TEST(PeerCodec, ARecordLargerThanAFrameTravelsInParts) {
   for (const PeerMessage& message :
        {PeerMessage(ReplicaPut{5, {}, "b", "k", bytes_of_record, {}, {}, true, kNow}),
         PeerMessage(ReplicaGetReply{5, {1}, {}, false, record, {}}),
-        PeerMessage(ReplicaScanReply{5, {1}, {}, {{"a", bytes_of_record}, {"b", small}}, {}, "", false})}) {
+        PeerMessage(ReplicaScanReply{5, {1}, {}, {{"a", bytes_of_record}, {"b", small}}, "", false})}) {
     size_t frames = 0;
     const std::string bytes = encoded(message);
     const Result<ReceivedPeerMessage> received = decoded(bytes, &frames);
@@ -242,7 +242,7 @@ TEST(PeerCodec, WhatIsTooLargeIsRefusedAndLeavesNothingBehind) {
   EXPECT_EQ(codec.encode(ReplicaPut{5, {}, "b", "k", huge, {}, {}, true, kNow}, kRing, kNow, bytes).code(),
             StatusCode::kTooLarge);
   EXPECT_EQ(
-      codec.encode(ReplicaScan{5, "b", std::string(2 << 20, 'p'), "", {}, 1, false, kNow}, kRing, kNow, bytes)
+      codec.encode(ReplicaScan{5, "b", std::string(2 << 20, 'p'), "", {}, 1, false, false, kNow}, kRing, kNow, bytes)
           .code(),
       StatusCode::kTooLarge);
   ClientPut put;
@@ -278,7 +278,7 @@ TEST(PeerCodec, ADescriptionOfTheLargestRingFits) {
   state.client_address.assign(260, 'c');
   deltas.states.assign(kMembersMax, state);
   EXPECT_EQ(sent_through(deltas).states.size(), kMembersMax);
-  ReplicaScan scan{7, "b", std::string(kKeyBytesMax, 'p'), std::string(kKeyBytesMax, 'a'), {}, 1, true, kNow};
+  ReplicaScan scan{7, "b", std::string(kKeyBytesMax, 'p'), std::string(kKeyBytesMax, 'a'), {}, 1, true, false, kNow};
   for (Partition partition = 0; partition < kPartitionsMax; ++partition) scan.partitions.push_back(partition);
   EXPECT_EQ(sent_through(scan).partitions, scan.partitions);
 }

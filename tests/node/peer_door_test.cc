@@ -241,7 +241,7 @@ TEST_F(PeerDoorTranscript, WhoGreetedAsOneNodeSpeaksForNoOther) {
                                                Accepted{1, {}, voter, {}},
                                                ReplicaPutAck{1, kB, {}, {}},
                                                ReplicaGetReply{1, kB, {}, false, {}, {}},
-                                               ReplicaScanReply{1, kB, {}, {}, {}, "", true}};
+                                               ReplicaScanReply{1, kB, {}, {}, "", true}};
   for (const PeerMessage& forged : as_another) {
     const PeerChannel channel =
         forged.index() < std::variant_size_v<GossipMessage> ? PeerChannel::kControl : PeerChannel::kRequests;

@@ -106,9 +106,9 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
       ReplicaGet{6, {}, "bucket", binary, false, false, true, deadline},
       ReplicaGetReply{6, {0xA1}, {}, false, sample_record(), {1, ~0ULL}},
       ReplicaGetReply{6, {0xA1}, corruption("damaged"), true, {}, {}},
-      ReplicaScan{7, "bucket", "prefix", binary, {0, 4095, 65535}, 100, true, deadline},
+      ReplicaScan{7, "bucket", "prefix", binary, {0, 4095, 65535}, 100, true, true, deadline},
       ReplicaScanReply{
-          7, {0xA1}, {}, {{binary, record}, {"b", empty}, {"", record}}, {{17, sample_record().context}}, binary, true},
+          7, {0xA1}, {}, {{binary, record}, {"b", empty}, {"", record}}, binary, true, {{17, sample_record().context.vector}}, {{{1}, {2}}}},
       reply_with_floor(),
       HintPut{9, {0xA2}, {}, "bucket", binary, record, Conflict::kLastWriterWins, false, deadline},
       HintCovered{.intended = {0xA2}, .bucket = "bucket", .key = binary, .context = sample_record().context},

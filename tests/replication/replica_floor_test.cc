@@ -95,12 +95,13 @@ class ReplicaFloor : public testing::Test {
     replica_->on(kOther, std::move(get), kNow, outbox);
     carry(outbox);
   }
-  void scan() {
+  void scan(bool with_floors = false) {
     MessageOutbox outbox;
     replica_->on(kOther,
                  ReplicaScan{.request = ++request_,
                              .partitions = {StoreFixture::place("k").partition},
                              .records_max = 100,
+                             .with_floors = with_floors,
                              .deadline = kDeadline},
                  kNow, outbox);
     carry(outbox);
@@ -470,36 +471,37 @@ TEST_F(ReplicaFloor, ARecordThatIsErasedBetweenItsFloorAndItsReadIsRemembered) {
   EXPECT_TRUE(reply().record.context.vector.empty()) << "its floor says so now";
 }
 
-TEST_F(ReplicaFloor, AScanTellsWhatWasErasedOnceThatIsOnDisk) {
-  raise_floor({{kB, 5}}, {{kB, 5}});
+TEST_F(ReplicaFloor, AScanThatAsksForFloorsIsToldThemOnceWhatTheyClaimIsOnDisk) {
+  raise_floor({{kB, 5}});
   fixture_.put("other", "x");
-  scan();
+  scan(true);
   EXPECT_TRUE(slices_.empty()) << "it waits for what is staged";
   commit();
   ASSERT_EQ(slices_.size(), 1U);
   read_disk();
-  ASSERT_EQ(last<ReplicaScanReply>()->erased.size(), 1U);
-  EXPECT_TRUE(last<ReplicaScanReply>()->erased[0].context.covers({kB, 5}));
+  ASSERT_EQ(last<ReplicaScanReply>()->floors.size(), 1U);
+  EXPECT_TRUE(last<ReplicaScanReply>()->floors[0].floor.covers({kB, 5}));
 }
 
-TEST_F(ReplicaFloor, AScanWhereNothingWasErasedWaitsForNothing) {
+TEST_F(ReplicaFloor, AScanThatAsksForNoFloorWaitsForNothing) {
+  raise_floor({{kB, 5}}, {{kB, 5}});
   fixture_.put("other", "x");
   scan();
   EXPECT_EQ(slices_.size(), 1U);
   read_disk();
-  EXPECT_TRUE(last<ReplicaScanReply>()->erased.empty());
+  EXPECT_TRUE(last<ReplicaScanReply>()->floors.empty());
 }
 
 TEST_F(ReplicaFloor, ARecordThatIsErasedWhileAScanReadsIsRememberedThere) {
   merge(record_of(tombstone({kB, 2}), {{kC, 3}}));
   commit();
-  scan();
+  scan(true);
   raise_floor({{kB, 2}, {kC, 3}});
   erase();
   commit();
   read_disk();
   const auto* reply = last<ReplicaScanReply>();
-  EXPECT_TRUE(reply->erased.empty());
+  EXPECT_FALSE(reply->floors.at(0).floor.covers({kC, 3}));
   ASSERT_EQ(reply->entries.size(), 1U);
   EXPECT_EQ(reply->entries[0].storage_key, StoreFixture::place("k").storage_key);
   const Record remembered = *decode_record(*reply->entries[0].record);
@@ -510,7 +512,7 @@ TEST_F(ReplicaFloor, ARecordThatIsErasedWhileAScanReadsIsRememberedThere) {
 TEST_F(ReplicaFloor, AScanThatHasReadTheRecordBeforeItWentTellsItOnce) {
   merge(record_of(tombstone({kB, 2})));
   commit();
-  scan();
+  scan(true);
   SliceRead read = read_from(*fixture_.engine, slices_.at(0));
   raise_floor({{kB, 2}});
   erase();

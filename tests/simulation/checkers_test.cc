@@ -228,7 +228,7 @@ TEST(Checkers, LetsANodeNotKnowABucketThatIsNewerThanItsRing) {
     const OperationIndex index = history.invoke(get, Time());
     history.complete(index, {invalid_argument("there is no such bucket"), {}, epoch, kActor.boot, {}},
                      Time());
-    return check_answers(history, {.lww_bucket = "lww", .lww_since = 3}).has_value();
+    return check_answers(history, {.lww_bucket = "lww", .bucket_since = {{"lww", 3}}}).has_value();
   };
   EXPECT_FALSE(told(2));
   EXPECT_TRUE(told(3));

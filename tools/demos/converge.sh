@@ -86,6 +86,10 @@ for count in 3 5; do
   for ((i = 0; i < 100; ++i)); do samples+=("bench:$((i * (keys / 100) + 7))"); done
   claim "the owners of 100 sampled keys hold the same versions" same_on_all_owners
 
+  held=0
+  for name in "${names[@]}"; do held=$((held + $(kvctl stats "$name" --json | number store.keys))); done
+  claim "all nodes together hold three copies of each of $keys keys" same $((3 * keys)) "$held"
+
   OWNED=
   for ((i = 0; i < 1000; ++i)); do
     key=bench:$((i * (keys / 1000) + 3))

@@ -17,6 +17,7 @@ struct BucketOf {
   const std::string* operator()(const ClientGet& body) const { return &body.bucket; }
   const std::string* operator()(const ClientScan& body) const { return &body.bucket; }
   const std::string* operator()(const ClientLocalGet& body) const { return &body.bucket; }
+  const std::string* operator()(const ClientChangeBucket& body) const { return &body.name; }
   template <class Other>
   const std::string* operator()(const Other&) const {
     return nullptr;
@@ -25,7 +26,9 @@ struct BucketOf {
 
 bool asks_for_unknown_bucket(const Operation& operation, const RingFacts& ring) {
   const std::string* bucket = std::visit(BucketOf(), operation.request.body);
-  return bucket != nullptr && *bucket == ring.lww_bucket && operation.reply.epoch < ring.lww_since;
+  if (bucket == nullptr) return false;
+  const auto since = ring.bucket_since.find(*bucket);
+  return since != ring.bucket_since.end() && operation.reply.epoch < since->second;
 }
 
 bool is_expected(const Operation& operation, const RingFacts& ring) {

@@ -105,7 +105,8 @@ std::optional<OperationName> operation_named_in(const ClientReply& reply);
 struct RingFacts {
   uint32_t copies = 1;     // of each key
   std::string lww_bucket;  // the one in which the last writer wins
-  uint64_t lww_since = 0;  // epoch; a node that hasn't heard of it doesn't know that bucket
+  // The epoch that made it; a node that hasn't heard of that doesn't know the bucket.
+  std::map<std::string, uint64_t, std::less<>> bucket_since;
   std::map<NodeId, std::string> names;
   std::set<std::string> gone;    // for good
   bool files_damaged = false;    // some node found a file that it couldn't read
