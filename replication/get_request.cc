@@ -218,6 +218,7 @@ void GetRequest::resolve(const RecordHasher& hasher) {
   }
   if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record_);
   if (replies.empty()) return;
+  if (record_.versions.empty()) return;
   hash_ = all_alike ? replies.front()->hash : hasher.hash(question_.place.digest, record_);
 }
 

@@ -138,7 +138,7 @@ struct ReplicaGetReply {
   Status status;
   bool digest = false;  // the record has its context and no versions; the hash stands for them
   Record record;        // committed, its context filled; without versions: nothing is there
-  Hash128 hash;         // of the record's versions
+  Hash128 hash;         // of the record's versions; zero: it has none
   // As asked: all that the floor covers and the record doesn't hold is superseded there.
   bool with_floor = false;
   VersionVector floor;
@@ -292,7 +292,8 @@ struct RoundSlice {
     std::string storage_key;
     Hash128 hash;
     std::vector<Dot> dots;
-    SharedBytes record;  // encoded, its context filled; nullptr where only dots were asked for
+    SharedBytes
+        record;  // encoded, its context filled; nullptr where only dots were asked for, and there are some
   };
 
   RequestNumber round = 0;

@@ -207,6 +207,7 @@ void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const 
   const auto held = own_.find(entry.storage_key);
   if (held != own_.end()) held->second.listed = true;
   const OwnKey* own = held == own_.end() ? nullptr : &held->second.own;
+  if (entry.dots.empty()) return take_bare(entry, own, floor, claims, moment, outbox);
   if (walk_ != Walk::kFetch) {
     const Difference difference = difference_of(entry.dots, own, claims, [this](const Dot& dot) {
       return environment_.store.floor_covers(partition_, dot);
@@ -216,11 +217,26 @@ void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const 
     if (difference == Difference::kLacking || !own->transient) ++counts_.differences;
   }
   if (entry.record == nullptr) return to_fetch_.push_back(std::move(entry.storage_key));
-  if (!entry.dots.empty()) {
-    ++counts_.keys;
-    counts_.bytes += entry.record->size();
-  }
+  ++counts_.keys;
+  counts_.bytes += entry.record->size();
   const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, entry.dots, claims);
+  put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
+}
+
+// Only the source's copy knows what it supersedes: there is no telling by its dots.
+void PartitionRound::take_bare(RoundSlice::Entry& entry, const OwnKey* own,
+                               const std::shared_ptr<const Floor>& floor, const SourceClaims& claims,
+                               Moment moment, MessageOutbox& outbox) {
+  if (entry.record == nullptr) return fail(corruption("has sent neither versions nor a context"));
+  const Result<RecordHead> head = decode_record_head(*entry.record);
+  if (!head.ok()) return fail(head.status());
+  const Difference difference = bare_difference_of(head->context, own, claims, [this](const Dot& dot) {
+    return environment_.store.floor_covers(partition_, dot);
+  });
+  if (difference == Difference::kNone) return;
+  // What it lacks is no value and no tombstone.
+  if (difference == Difference::kSuperseded && !own->transient) ++counts_.differences;
+  const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, {}, claims);
   put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
 }
 

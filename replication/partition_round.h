@@ -80,6 +80,8 @@ class PartitionRound {
   void take(RoundSlice& slice, Moment moment, MessageOutbox& outbox);
   void take(RoundSlice::Entry& entry, const std::shared_ptr<const Floor>& floor, const SourceClaims& claims,
             Moment moment, MessageOutbox& outbox);
+  void take_bare(RoundSlice::Entry& entry, const OwnKey* own, const std::shared_ptr<const Floor>& floor,
+                 const SourceClaims& claims, Moment moment, MessageOutbox& outbox);
   void go_behind(RoundSlice& slice);
   void drop_unlisted(Moment moment, MessageOutbox& outbox);
   void put(std::string_view storage_key, SharedBytes record, std::shared_ptr<const Floor> floor,

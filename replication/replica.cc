@@ -60,6 +60,8 @@ void Replica::on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, Mes
     Result<RecordOutline> outline = decode_record_outline(*merge.put.record);
     if (outline.ok() && !outline->head.context.stripped && !outline->head.absent()) {
       merge.arriving = std::move(*outline);
+      // A bare context may come from one that has made it up, without a hash.
+      merge.as_it_came = !merge.arriving.head.dots.empty();
     } else {
       status = outline.ok() ? corruption("a record that isn't complete was sent") : outline.status();
     }
@@ -119,6 +121,7 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
     newest = std::move(*decoded);
   }
   store_.restore(newest.context);
+  if (auto* merge = std::get_if<Merge>(&change)) merge->onto_bare = newest.dots.empty() && !newest.absent();
   // What an absent key must not forget. (To go it needn't come back first.)
   if (newest.dots.empty() && !std::holds_alternative<EraseRecord>(change))
     newest.context.join(store_.erased(place.partition));
@@ -259,10 +262,12 @@ bool Replica::tells_nothing(Merge& merge, const RecordHead& newest) const {
   if (!std::all_of(theirs.dots.begin(), theirs.dots.end(), known)) return false;
   if (!std::all_of(newest.dots.begin(), newest.dots.end(), stays)) return false;
   const Partition partition = merge.put.place.partition;
+  // Of two bare contexts both nodes must come to hold the same.
+  const bool both_bare = theirs.dots.empty() && merge.onto_bare;
   for (const VersionVector::Entry& entry : theirs.context.vector.entries()) {
     const Dot dot{entry.actor, entry.counter};
     if (newest.context.covers(dot)) continue;
-    if (!store_.floor_covers(partition, dot)) return false;
+    if (both_bare || !store_.floor_covers(partition, dot)) return false;
     merge.under_floor = true;
   }
   return newest.dots.empty() || newest.context.highest_time >= theirs.context.highest_time;

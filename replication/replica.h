@@ -76,6 +76,7 @@ class Replica {
     ReplicaPut put;
     RecordOutline arriving;
     bool as_it_came = true;    // its context is the one in its bytes
+    bool onto_bare = false;    // of the key nothing is held here but a context
     bool under_floor = false;  // some of it is known here by the floor alone
   };
   using Change = std::variant<StampPut, Merge, EraseRecord>;

@@ -18,7 +18,7 @@ constexpr size_t kHintsReadMax = 8;  // of one key, from the disk
 ReplicaGetReply digest_reply(RecordHead head) {
   ReplicaGetReply reply;
   reply.digest = true;
-  reply.hash = head.hash;
+  if (!head.dots.empty()) reply.hash = head.hash;
   reply.record.context = std::move(head.context);
   return reply;
 }
@@ -45,7 +45,7 @@ Result<ReplicaGetReply> reply_from(std::string_view bytes, bool digest) {
   if (!record.ok()) return record.status();
   ReplicaGetReply reply;
   reply.record = std::move(*record);
-  reply.hash = head->hash;
+  if (!head->dots.empty()) reply.hash = head->hash;
   return reply;
 }
 

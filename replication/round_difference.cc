@@ -25,9 +25,21 @@ Difference difference_of(const std::vector<Dot>& listed, const OwnKey* own, cons
   });
   if (lacking) return Difference::kLacking;
   if (own == nullptr || own->dots.empty()) return Difference::kNone;
-  // A bare context there: only it knows what it supersedes.
-  const bool gone = listed.empty() || !gone_dots(*own, listed, source).empty();
-  return gone ? Difference::kSuperseded : Difference::kNone;
+  return gone_dots(*own, listed, source).empty() ? Difference::kNone : Difference::kSuperseded;
+}
+
+Difference bare_difference_of(const CausalContext& listed, const OwnKey* own, const SourceClaims& source,
+                              const std::function<bool(const Dot&)>& is_under_own_floor) {
+  const auto is_gone = [&](const Dot& dot) { return listed.covers(dot) || source.covers(dot); };
+  if (own != nullptr && std::any_of(own->dots.begin(), own->dots.end(), is_gone))
+    return Difference::kSuperseded;
+  const bool both_bare = own != nullptr && own->dots.empty();
+  const auto is_known = [&](const VersionVector::Entry& entry) {
+    const Dot dot{entry.actor, entry.counter};
+    return (own != nullptr && own->context.covers(dot)) || (!both_bare && is_under_own_floor(dot));
+  };
+  const std::vector<VersionVector::Entry>& entries = listed.vector.entries();
+  return std::all_of(entries.begin(), entries.end(), is_known) ? Difference::kNone : Difference::kLacking;
 }
 
 std::vector<Dot> gone_dots(const OwnKey& own, const std::vector<Dot>& listed, const SourceClaims& source) {

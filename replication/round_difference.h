@@ -35,10 +35,15 @@ enum class Difference : uint8_t {
   kSuperseded,  // a version that is held here is gone there
 };
 
-// Of a key that the source lists with these dots (in order). `own`: nullptr where it is absent here.
+// Of a key that the source lists with these dots (in order; some). `own`: nullptr where it is absent here.
 // `is_under_own_floor` speaks of the partition.
 Difference difference_of(const std::vector<Dot>& listed, const OwnKey* own, const SourceClaims& source,
                          const std::function<bool(const Dot&)>& is_under_own_floor);
+
+// The same of a key of which the source has only a context left. Two bare contexts become one, whatever the
+// floor knows: leaves are equal then.
+Difference bare_difference_of(const CausalContext& listed, const OwnKey* own, const SourceClaims& source,
+                              const std::function<bool(const Dot&)>& is_under_own_floor);
 
 // Which of the own versions the source's claims tell to be gone, given what it lists.
 std::vector<Dot> gone_dots(const OwnKey& own, const std::vector<Dot>& listed, const SourceClaims& source);

@@ -147,6 +147,10 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
         environment_.statistics.bytes_sent += entry.record->size();
       }
       if (entry.head.context.stripped) entry.record = filled(*entry.record);
+    } else if (entry.head.dots.empty()) {
+      auto bare = std::make_shared<std::string>();
+      encode_record({entry.head.context, {}}, entry.head.hash, 0, *bare);
+      entry.record = std::move(bare);
     }
     slice.entries.push_back(
         {std::move(entry.storage_key), entry.head.hash, std::move(entry.head.dots), std::move(entry.record)});

@@ -36,13 +36,21 @@ Hash128 keyed_hash(std::string_view bytes, const std::string& secret) {
 RecordHasher::RecordHasher(std::string_view secret) : expanded_secret_(expand(secret)) {}
 
 // Hashed are, little-endian and without gaps: the key's SHA-1, then for each version in order of dot node,
-// boot, counter (u64 each), kind (u8), time, expiry (u64 each), and the hash of the value (low, high).
+// boot, counter (u64 each), kind (u8), time, expiry (u64 each), and the hash of the value (low, high). Of a
+// bare context: the key's SHA-1, then in order each entry's node, boot and counter.
 Hash128 RecordHasher::hash(const KeyDigest& key, const Record& record) const {
-  if (record.versions.empty()) return {};
+  const std::vector<VersionVector::Entry>& context = record.context.vector.entries();
+  const bool is_bare = record.versions.empty();
+  if (is_bare && context.empty()) return {};
   std::string canonical;
-  canonical.reserve(kKeyBytes + kVersionBytes * record.versions.size());
+  canonical.reserve(kKeyBytes + kVersionBytes * (is_bare ? context.size() : record.versions.size()));
   canonical.append(key.sha1.begin(), key.sha1.end());
   ByteWriter writer(canonical);
+  for (size_t i = 0; is_bare && i < context.size(); ++i) {
+    writer.u64(context[i].actor.node.value);
+    writer.u64(context[i].actor.boot.value);
+    writer.u64(context[i].counter);
+  }
   for (const Version& version : record.versions) {
     const Hash128 value = keyed_hash(version.value, expanded_secret_);
     writer.u64(version.dot.actor.node.value);

@@ -1,7 +1,8 @@
 // The hash by which replicas compare records without sending them: over the key, and in order of dot each
 // version's dot, kind, time, expiry and value. Contexts, operation ids and sources are outside it, so it is
-// the same whatever path a copy came by and however it was encoded. Keyed by the cluster's secret, so that
-// nobody outside can make two contents that cancel each other out in a leaf (XOR of hashes).
+// the same whatever path a copy came by and however it was encoded; only where nothing but a context is left
+// it is over that: others may hold what it supersedes. Keyed by the cluster's secret, so that nobody outside
+// can make two contents that cancel each other out in a leaf (XOR of hashes).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class RecordHasher {
  public:
   explicit RecordHasher(std::string_view secret);  // 32 bytes, from the ring description
 
-  // Zero for a record without versions: an absent key, which a leaf doesn't count.
+  // Zero for an absent key, which a leaf doesn't count.
   Hash128 hash(const KeyDigest& key, const Record& record) const;
 
  private:

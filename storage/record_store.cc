@@ -124,7 +124,9 @@ EncodedRecord RecordStore::encoded(const Place& place, std::string_view key, con
   return encoded;
 }
 
+// A bare context stays whole: its hash is over it.
 void RecordStore::strip_for_disk(EncodedRecord& record) const {
+  if (record.head.dots.empty()) return;
   if (record.head.context.vector.entries().size() <= kContextEntriesKept) return;
   strip(record.head.context, past_boots_, actor_);
   if (!record.head.context.stripped) return;

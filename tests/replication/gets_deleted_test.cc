@@ -4,6 +4,7 @@
 
 #include "tests/replication/cluster_fixture.h"
 #include "tests/replication/equal_floors.h"
+#include "tests/storage/sample_records.h"
 
 namespace ringkv {
 namespace {
@@ -269,6 +270,33 @@ TEST(GetsDeleted, ScansDoNotShowWhatOneOwnerHasErased) {
         EXPECT_EQ(scanned(cluster, at), std::vector<std::string>()) << at << " without " << away;
       }
     }
+  }
+}
+
+// Under a record that it still holds, which doesn't name it.
+TEST(GetsDeleted, ScansDoNotShowWhatOneOwnerKnowsToBeGoneByItsFloorAlone) {
+  ClusterFixture cluster(3, 3, 0);
+  const std::string key = cluster.key_of(1);
+  const Actor old{NodeId{9}, Boot{9}};
+  const auto stage = [&](uint64_t number, const Record& record) {
+    RecordStore& store = *cluster.node(number).fixture.store;
+    const Place place = cluster.place(key);
+    store.stage(place, store.encoded(place, key, record), {});
+  };
+  const Version kept = sample::value({old, 2}, "kept");
+  const Version gone = sample::value({old, 1}, "gone");
+  stage(1, {sample::context({}), {kept}});
+  stage(2, {sample::context({}), {gone, kept}});
+  cluster.node(1).fixture.store->raise_floor(cluster.place(key).partition, sample::context({{old, 2}}), {});
+  cluster.run();
+  cluster.see_unreachable({3});
+  for (const uint64_t at : {1, 2}) {
+    const uint64_t request = cluster.ask(at, ClientScan{.values = true});
+    cluster.run();
+    ASSERT_EQ(cluster.code(request), StatusCode::kOk);
+    const auto& entries = std::get<ScanPage>(cluster.answer(request)->body).entries;
+    ASSERT_EQ(entries.size(), 1U);
+    EXPECT_EQ(entries[0].values, Values{"kept"}) << "asked at " << at;
   }
 }
 

@@ -51,11 +51,31 @@ TEST(RoundDifference, AClosedLifeIsCoveredInWhole) {
   EXPECT_EQ(gone_dots(own, {}, source), (std::vector<Dot>{{kB, 7}}));
 }
 
-// Only it knows what it covers.
-TEST(RoundDifference, ABareContextThereIsLookedAtWhereVersionsAreHere) {
+// Somebody else may hold what it supersedes.
+TEST(RoundDifference, ABareContextThatIsNotKnownHereIsLacking) {
+  const CausalContext there = context({{kA, 1}, {kB, 2}});
+  EXPECT_EQ(bare_difference_of(there, nullptr, {}, nothing), Difference::kLacking);
+  const OwnKey partly{.dots = {}, .context = context({{kA, 1}, {kB, 1}})};
+  EXPECT_EQ(bare_difference_of(there, &partly, {}, nothing), Difference::kLacking);
+  const OwnKey wholly{.dots = {}, .context = context({{kA, 3}, {kB, 2}})};
+  EXPECT_EQ(bare_difference_of(there, &wholly, {}, nothing), Difference::kNone);
+}
+
+TEST(RoundDifference, ABareContextUnderTheOwnFloorIsNoNews) {
+  const auto all = [](const Dot&) { return true; };
+  EXPECT_EQ(bare_difference_of(context({{kA, 1}}), nullptr, {}, all), Difference::kNone);
+  const OwnKey bare{.dots = {}, .context = context({{kB, 1}})};
+  EXPECT_EQ(bare_difference_of(context({{kA, 1}}), &bare, {}, all), Difference::kLacking)
+      << "both must come to hold the same";
+}
+
+TEST(RoundDifference, ABareContextSupersedesWhatItOrTheSourceCovers) {
   const OwnKey own{.dots = {{kA, 1}}, .context = context({{kA, 1}})};
-  EXPECT_EQ(difference_of({}, &own, {}, nothing), Difference::kSuperseded);
-  EXPECT_EQ(difference_of({}, nullptr, {}, nothing), Difference::kNone);
+  EXPECT_EQ(bare_difference_of(context({{kA, 1}}), &own, {}, nothing), Difference::kSuperseded);
+  const SourceClaims claims{.floor = context({{kA, 2}}), .closed = {}};
+  EXPECT_EQ(bare_difference_of(context({{kB, 1}}), &own, claims, nothing), Difference::kSuperseded);
+  const OwnKey other{.dots = {{kB, 9}}, .context = context({{kA, 1}, {kB, 9}})};
+  EXPECT_EQ(bare_difference_of(context({{kA, 1}}), &other, {}, nothing), Difference::kNone);
 }
 
 TEST(RoundDifference, AFloorNamesOfAClosedLifeOnlyWhatIsAtHand) {

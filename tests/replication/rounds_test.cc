@@ -186,6 +186,43 @@ TEST(Rounds, DoNotBringBackTombstonesThatWereLetGo) {
   EXPECT_EQ(tombstones(2), 0U);
 }
 
+// One that refills from two others must not miss what only one of them knows to be superseded.
+TEST(Rounds, BringABareContextToWhoHasNothingOfTheKey) {
+  RoundFixture cluster(2, kNever);
+  const std::string key = key_in(3);
+  const Dot lost{{NodeId{9}, Boot{9}}, 5};
+  RoundFixture::Node& first = cluster.node(1);
+  const Place place = RoundFixture::place(key);
+  first.store->stage(place, first.store->encoded(place, key, Record{seen(lost), {}}), {});
+  cluster.run();
+
+  EXPECT_EQ(cluster.repaired(2).differences, 0U) << "there is no value, and no tombstone, that it lacks";
+
+  EXPECT_TRUE(cluster.stored(2, key).context.covers(lost));
+  const LeafTable& there = first.store->leaves();
+  EXPECT_EQ(cluster.node(2).store->leaves().partition_hash(3), there.partition_hash(3));
+}
+
+// Each knows of the key what the other doesn't; neither has a version.
+TEST(Rounds, MakeTwoBareContextsOne) {
+  RoundFixture cluster(2, kNever);
+  const std::string key = key_in(3);
+  const Place place = RoundFixture::place(key);
+  for (const uint64_t number : {1, 2}) {
+    const Dot lost{{NodeId{9}, Boot{number}}, 5};
+    RoundFixture::Node& node = cluster.node(number);
+    node.store->stage(place, node.store->encoded(place, key, Record{seen(lost), {}}), {});
+  }
+  cluster.run();
+  cluster.repaired(1);
+  cluster.repaired(2);
+  for (const uint64_t number : {1, 2})
+    EXPECT_EQ(cluster.stored(number, key).context.vector.entries().size(), 2U);
+  const LeafTable& first = cluster.node(1).store->leaves();
+  EXPECT_EQ(first.partition_hash(3), cluster.node(2).store->leaves().partition_hash(3));
+  EXPECT_EQ(cluster.repaired(1).bytes_sent, 0U);
+}
+
 // Nobody's floor reaches what only this context knows.
 TEST(Rounds, BringABareContextThatSupersedesWhatIsHere) {
   RoundFixture cluster(2, kNever);

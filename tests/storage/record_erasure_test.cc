@@ -185,7 +185,7 @@ TEST(RecordStore, AKeyCanBeWrittenAgainInTheBatchThatErasesIt) {
   EXPECT_TRUE(is_indexed(fixture, "k"));
 }
 
-TEST(RecordStore, ARecordOfAContextAloneIsStoredAndCountsInNoLeaf) {
+TEST(RecordStore, ARecordOfAContextAloneIsStoredAndInItsLeafAndNoKey) {
   StoreFixture fixture;
   stage(fixture, "k", {context({{kB, 4}}, 77), {}});
   ASSERT_TRUE(fixture.commit().ok());
@@ -195,7 +195,8 @@ TEST(RecordStore, ARecordOfAContextAloneIsStoredAndCountsInNoLeaf) {
     EXPECT_TRUE(head.dots.empty());
     EXPECT_TRUE(head.transient);
     EXPECT_EQ(head.context, context({{kB, 4}}, 77));
-    EXPECT_EQ(fixture.store->leaves().at(place("k").leaf), Leaf());
+    EXPECT_EQ(fixture.store->leaves().at(place("k").leaf), (Leaf{head.hash, 0, 0}));
+    EXPECT_NE(head.hash, Hash128());
     EXPECT_TRUE(is_indexed(fixture, "k"));
     fixture.kill();
   }

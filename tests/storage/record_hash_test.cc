@@ -40,11 +40,6 @@ TEST(RecordHash, HasTheValuesThatItAlwaysHad) {
             "6892b3b8a1898ba8029b1e4a757e2290");
 }
 
-TEST(RecordHash, IsZeroWithoutVersions) {
-  EXPECT_EQ(hash_of({}), Hash128{});
-  EXPECT_EQ(hash_of({context({{kA, 7}}), {}}), Hash128{});
-}
-
 TEST(RecordHash, LeavesOutContextSourceAndOperation) {
   const Record record = sample_record();
   Record other = record;
@@ -92,6 +87,15 @@ TEST(RecordHash, TellsAnEmptyValueATombstoneAndAnAbsentKeyApart) {
   EXPECT_NE(empty, deleted);
   EXPECT_NE(empty, Hash128{});
   EXPECT_NE(deleted, Hash128{});
+  EXPECT_EQ(hash_of({}), Hash128{});
+}
+
+TEST(RecordHash, OfABareContextIsOverTheContext) {
+  const Hash128 bare = hash_of({context({{kA, 1}}), {}});
+  EXPECT_NE(bare, Hash128{});
+  EXPECT_NE(bare, hash_of({context({{kA, 2}}), {}}));
+  EXPECT_NE(bare, hash_of({context({{kA, 1}}), {tombstone({kA, 1})}}));
+  EXPECT_NE(bare, hash_of({context({{kA, 1}}), {}}, "other key"));
 }
 
 TEST(RecordHash, DependsOnEveryBitOfTheSecret) {

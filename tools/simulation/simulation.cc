@@ -81,12 +81,6 @@ class Simulation {
     nemesis_->make_peace();
     faults_ = Faults();
     converge();
-    // Of what waits for a member that is gone for good a bare context may be all that is left. Rounds don't
-    // carry it: reads tell it to a second owner that has never heard of the key, and then to the third.
-    for (int owner = 2; owner <= 3 && !violation_ && !facts().gone.empty(); ++owner) {
-      workload_->read_everything(facts().gone);
-      pass(kLastReads);
-    }
     const Statistics converged = convergence_figures();
     pass(Duration(static_cast<int64_t>(kTwoRounds * static_cast<double>(common_.round_interval.count()))));
     const size_t last_reads = history_.operations().size();
