@@ -22,8 +22,7 @@ TEST(Simulation, SmallRingsKeepEveryPromiseUnderAllFaults) {
   }
 }
 
-// What a run doesn't meet it can't be broken by.
-TEST(Simulation, ARingOfFiveKeepsEveryPromiseAndMeetsWhateverItShould) {
+TEST(Simulation, ARingOfFiveKeepsEveryPromise) {
   SimulationResult sum;
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     const SimulationResult result =
@@ -32,12 +31,10 @@ TEST(Simulation, ARingOfFiveKeepsEveryPromiseAndMeetsWhateverItShould) {
     sum.operations += result.operations;
     sum.ok += result.ok;
     sum.lives += result.lives;
-    for (const auto& [what, times] : result.sightings) sum.sightings[what] += times;
   }
   EXPECT_GT(sum.operations, 16U * 2200);
   EXPECT_GT(sum.ok, sum.operations * 6 / 10);
   EXPECT_GT(sum.lives, 16U * 10);
-  for (const auto& [what, times] : sum.sightings) EXPECT_GT(times, 0U) << what;
 }
 
 TEST(Simulation, WithoutFaultsNearlyEverythingSucceeds) {

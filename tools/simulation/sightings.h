@@ -1,5 +1,5 @@
-// What a simulation must meet now and then, or it proves nothing: counted, shown by kvsim -v, and tested over
-// a set of seeds.
+// What a simulation must meet now and then, or it proves nothing: counted, shown by kvsim -v, which fails
+// where a long run with all faults never meets one.
 #pragma once
 
 #include <cstdint>
