@@ -132,8 +132,8 @@ class Life {
   // The engine goes off the loop to be closed. Only when !off_loop(); the life is over.
   std::unique_ptr<Engine> release_engine() { return std::move(engine_); }
 
-  // Now; the wall's clock is the cluster's where this machine's is wrong, and runs on by monotonic time between
-  // two calls of set_clock.
+  // Now; the wall's clock is the cluster's where this machine's is wrong, and runs on by monotonic time
+  // between two calls of set_clock.
   Moment moment() const;
 
   const Ring& ring() const { return *ring_; }

@@ -147,8 +147,8 @@ bool Coordinator::answered_from_table(const Arrival& arrival, const ClientPut& p
       return answer(std::move(reply));
     }
     case OperationTable::Outcome::kRefused:
-      // It wrote nothing, and its client tries it again, maybe through a node that hands it on as a first try.
-      // What such a node sends twice it may have answered already.
+      // It wrote nothing, and its client tries it again, maybe through a node that hands it on as a first
+      // try. What such a node sends twice it may have answered already.
       if (static_cast<bool>(arrival.requester.forwarded_by) != static_cast<bool>(put.first_tried)) {
         environment_.operations.forget(put.operation);
         return false;

@@ -32,7 +32,7 @@ class OperationTable {
     bool synced = false;
     // By which owners, as bits_of() its key's preference list; 0: not known. Who kept hints isn't remembered.
     uint32_t acknowledged = 0;
-    std::string seen;           // as in its reply: its client's next put of the key must follow it
+    std::string seen;  // as in its reply: its client's next put of the key must follow it
   };
 
   explicit OperationTable(size_t entries_max = kEntriesMax);

@@ -126,8 +126,8 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
   if (newest.dots.empty() && !std::holds_alternative<EraseRecord>(change))
     newest.context.join(store_.erased(place.partition));
   if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
-  // Filled by the floor, as what leaves a node must be (Gonçalves et al., "DottedDB", SRDS 2017): others may hold
-  // what the floor covers.
+  // Filled by the floor, as what leaves a node must be (Gonçalves et al., "DottedDB", SRDS 2017): others may
+  // hold what the floor covers.
   if (std::holds_alternative<StampPut>(change)) newest.context.join(store_.floor(place.partition));
   const auto apply_change = [&](const Record* held) {
     if (auto* put = std::get_if<StampPut>(&change)) {

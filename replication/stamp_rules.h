@@ -24,8 +24,9 @@ struct StampingLife {
   HybridTime highest_time = 0;  // of all that it has stamped or merged
 };
 
-// What a client's context claims must be possible: no more of this life than it has stamped (INVALID_ARGUMENT;
-// of other lives only they know), and, where time decides, no later than a day ahead (UNAVAILABLE).
+// What a client's context claims must be possible: no more of this life than it has stamped
+// (INVALID_ARGUMENT; of other lives only they know), and, where time decides, no later than a day ahead
+// (UNAVAILABLE).
 Status check_claims(const StampPut& put, const StampingLife& life, WallMicros wall_now);
 
 // Siblings are capped where a version is stamped, unless its context makes the record smaller; a merge never

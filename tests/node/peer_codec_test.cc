@@ -241,10 +241,11 @@ TEST(PeerCodec, WhatIsTooLargeIsRefusedAndLeavesNothingBehind) {
   std::string bytes = "before";
   EXPECT_EQ(codec.encode(ReplicaPut{5, {}, "b", "k", huge, {}, {}, true, kNow}, kRing, kNow, bytes).code(),
             StatusCode::kTooLarge);
-  EXPECT_EQ(
-      codec.encode(ReplicaScan{5, "b", std::string(2 << 20, 'p'), "", {}, 1, false, false, kNow}, kRing, kNow, bytes)
-          .code(),
-      StatusCode::kTooLarge);
+  EXPECT_EQ(codec
+                .encode(ReplicaScan{5, "b", std::string(2 << 20, 'p'), "", {}, 1, false, false, kNow}, kRing,
+                        kNow, bytes)
+                .code(),
+            StatusCode::kTooLarge);
   ClientPut put;
   put.value.assign(kFrameBytesMax, 'v');
   EXPECT_EQ(codec.encode(ForwardedRequest{5, {put, {}}, kNow}, kRing, kNow, bytes).code(),
@@ -278,7 +279,8 @@ TEST(PeerCodec, ADescriptionOfTheLargestRingFits) {
   state.client_address.assign(260, 'c');
   deltas.states.assign(kMembersMax, state);
   EXPECT_EQ(sent_through(deltas).states.size(), kMembersMax);
-  ReplicaScan scan{7, "b", std::string(kKeyBytesMax, 'p'), std::string(kKeyBytesMax, 'a'), {}, 1, true, false, kNow};
+  ReplicaScan scan{7,     "b", std::string(kKeyBytesMax, 'p'), std::string(kKeyBytesMax, 'a'), {}, 1, true,
+                   false, kNow};
   for (Partition partition = 0; partition < kPartitionsMax; ++partition) scan.partitions.push_back(partition);
   EXPECT_EQ(sent_through(scan).partitions, scan.partitions);
 }

@@ -30,7 +30,9 @@ inline PeerHello sample_hello() {
           PeerChannel::kRequests};
 }
 
-inline PeerWelcome sample_welcome() { return {{0xC1}, {0xA2}, {0xD2}, {0xB2}, 9, "n2", 3, 17, 1'700'000'000'000'000, 8}; }
+inline PeerWelcome sample_welcome() {
+  return {{0xC1}, {0xA2}, {0xD2}, {0xB2}, 9, "n2", 3, 17, 1'700'000'000'000'000, 8};
+}
 
 inline JoinRequest sample_join() {
   return {1, 2, {0xA3}, {0xD3}, {0xB3}, "n3", "rack-b", 0.5, "h:1", "h:2", 3, 4096, PlacerKind::kHashed};
@@ -107,20 +109,42 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
       ReplicaGetReply{6, {0xA1}, {}, false, sample_record(), {1, ~0ULL}},
       ReplicaGetReply{6, {0xA1}, corruption("damaged"), true, {}, {}},
       ReplicaScan{7, "bucket", "prefix", binary, {0, 4095, 65535}, 100, true, true, deadline},
-      ReplicaScanReply{
-          7, {0xA1}, {}, {{binary, record}, {"b", empty}, {"", record}}, binary, true, {{17, sample_record().context.vector}}, {{{1}, {2}}}},
+      ReplicaScanReply{7,
+                       {0xA1},
+                       {},
+                       {{binary, record}, {"b", empty}, {"", record}},
+                       binary,
+                       true,
+                       {{17, sample_record().context.vector}},
+                       {{{1}, {2}}}},
       reply_with_floor(),
       HintPut{9, {0xA2}, {}, "bucket", binary, record, Conflict::kLastWriterWins, false, deadline},
       HintCovered{.intended = {0xA2}, .bucket = "bucket", .key = binary, .context = sample_record().context},
       RoundCompare{1, DigestLevel::kPair, {}},
       RoundCompare{1, DigestLevel::kPartitions, {0, 17, 65535}},
-      RoundDigests{1, {0xA1}, {}, DigestLevel::kGroups, {0, 63}, {{1, 2}, {3, ~0ULL}}, sample_record().context, 17},
+      RoundDigests{
+          1, {0xA1}, {}, DigestLevel::kGroups, {0, 63}, {{1, 2}, {3, ~0ULL}}, sample_record().context, 17},
       RoundDigests{1, {0xA1}, overloaded("later"), DigestLevel::kPair, {}, {}, {}, 17},
       RoundOpen{2, 17, ~0ULL},
-      RoundLeaves{2, {0xA1}, {}, 17, sample_record().context, {}, {{{1}, {2}}, {{1}, {3}}}, {{0, {{1, 2}, 3, 4}}, {255, {{5, 6}, 0, 0}}}},
+      RoundLeaves{2,
+                  {0xA1},
+                  {},
+                  17,
+                  sample_record().context,
+                  {},
+                  {{{1}, {2}}, {{1}, {3}}},
+                  {{0, {{1, 2}, 3, 4}}, {255, {{5, 6}, 0, 0}}}},
       RoundWalk{3, 17, LeafSet().set(0).set(255), binary, {}, true},
       RoundWalk{3, 17, {}, "", {binary, "b"}, false},
-      RoundSlice{3, {0xA1}, {}, 17, sample_record().context, {{{1}, {2}}}, {{binary, {1, 2}, {{{{1}, {2}}, 3}}, record}, {"b", {3, 4}, {}, nullptr}}, binary, true}};
+      RoundSlice{3,
+                 {0xA1},
+                 {},
+                 17,
+                 sample_record().context,
+                 {{{1}, {2}}},
+                 {{binary, {1, 2}, {{{{1}, {2}}, 3}}, record}, {"b", {3, 4}, {}, nullptr}},
+                 binary,
+                 true}};
   for (const ClientRequest& request : sample_requests()) {
     messages.push_back(ForwardedRequest{8, {request.body, kSampleTimeout}, deadline});
   }

@@ -106,7 +106,8 @@ class Simulation {
     facts.closed_lives = closed_lives_;
     facts.files_damaged = files_damaged_;
     for (const RingDescription& ring : watch_.descriptions()) {
-      for (const BucketDescription& bucket : ring.buckets) facts.bucket_since.emplace(bucket.name, ring.epoch);
+      for (const BucketDescription& bucket : ring.buckets)
+        facts.bucket_since.emplace(bucket.name, ring.epoch);
     }
     return facts;
   }
