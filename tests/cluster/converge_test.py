@@ -4,12 +4,13 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import time
 import unittest
 
-from processes import Cluster, wait_until
+from processes import Cluster, run, wait_until
 
 LONG = bool(os.environ.get("RINGKV_LONG"))
 DONE, NOT_FOUND, WRONG_USE, FAILED = range(4)
@@ -33,6 +34,11 @@ def load(node, lines, directory):
 
 def statistic(asked, node, name):
     return asked.json("stats", node.name)[name]
+
+
+def most_resident_mib(node):
+    status = pathlib.Path(f"/proc/{node.process.pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) // 1024
 
 
 def hints(node):
@@ -94,6 +100,27 @@ class Returned(unittest.TestCase):
             cluster["n2"].end(signal.SIGKILL)
             for i in range(0, 5000, 501):
                 self.assertEqual(n3.kvctl("get", f"k{i}").stdout.decode(), f"v{i}" * 20)
+
+    @unittest.skipUnless(LONG, "for --long")
+    def test_a_refill_of_a_million_keys_takes_little_memory_at_either_end(self):
+        """B56: 1 GiB, and no more than 256 MiB over what the nodes need anyway."""
+        with Cluster(3, flags=HINTS_OFF) as cluster:
+            n1, n3 = cluster["n1"], cluster["n3"]
+            bench = run("kvbench", "--node", n1.client, "--workload", "put", "--keys", "1000000", "--value-size",
+                        "1024", "--connections", "16", "--depth", "16", "--duration", "1", timeout=600)
+            self.assertEqual(bench.returncode, DONE, bench.stderr)
+            wait_converged(n1, 120)
+            held = statistic(n1, n3, "store.keys")
+            base = {name: most_resident_mib(cluster[name]) for name in ("n1", "n2", "n3")}
+            n3.end(signal.SIGKILL)
+            cluster.wait_for({"n1": "up", "n2": "up", "n3": "down"}, [n1, cluster["n2"]])
+            shutil.rmtree(n3.data)
+            n3.start()
+            cluster.wait_all_up()
+            wait_converged(n1, 300)
+            self.assertEqual(statistic(n1, n3, "store.keys"), held)
+            for name, before in base.items():
+                self.assertLessEqual(most_resident_mib(cluster[name]), before + 256, name)
 
     def test_a_node_stale_on_some_keys_is_healed_by_reads_alone(self):
         with Cluster(3, flags=HINTS_OFF + ROUNDS_OFF) as cluster:

@@ -35,20 +35,16 @@ class RoundScale {
 
   // Stamped by the first node, merged by all of `numbers`.
   void load(uint64_t first, uint64_t count, size_t value_bytes, const std::vector<uint64_t>& numbers) {
-    for (uint64_t i = first; i < first + count; ++i) {
-      const Place place = RoundFixture::place(key(i), partitions_);
-      RecordStore& stamper = *cluster.node(1).store;
-      const Dot dot = stamper.next_dot();
-      Record record;
-      record.versions = {{.dot = dot, .time = cluster.wall_now, .value = value(i, value_bytes)}};
-      record.context.vector.raise(dot.actor, dot.counter);
-      record.context.highest_time = cluster.wall_now;
-      const EncodedRecord encoded = stamper.encoded(place, key(i), record);
-      for (const uint64_t number : numbers) {
-        RecordStore& store = *cluster.node(number).store;
-        store.stage(place, encoded, newest_head(cluster.node(number), place));
-        if (store.staged_bytes() > kBatchBytes) commit(number);
-      }
+    for (uint64_t i = first; i < first + count; ++i) stage(i, value_bytes, numbers);
+    for (const uint64_t number : numbers) commit(number);
+  }
+  // The same of the first `count` keys behind `first` that are in partitions below `end`.
+  void load_into(Partition end, uint64_t first, uint64_t count, size_t value_bytes,
+                 const std::vector<uint64_t>& numbers) {
+    for (uint64_t i = first; count > 0; ++i) {
+      if (RoundFixture::place(key(i), partitions_).partition >= end) continue;
+      stage(i, value_bytes, numbers);
+      --count;
     }
     for (const uint64_t number : numbers) commit(number);
   }
@@ -60,6 +56,22 @@ class RoundScale {
 
  private:
   static constexpr size_t kBatchBytes = size_t{4} << 20;
+
+  void stage(uint64_t i, size_t value_bytes, const std::vector<uint64_t>& numbers) {
+    const Place place = RoundFixture::place(key(i), partitions_);
+    RecordStore& stamper = *cluster.node(1).store;
+    const Dot dot = stamper.next_dot();
+    Record record;
+    record.versions = {{.dot = dot, .time = cluster.wall_now, .value = value(i, value_bytes)}};
+    record.context.vector.raise(dot.actor, dot.counter);
+    record.context.highest_time = cluster.wall_now;
+    const EncodedRecord encoded = stamper.encoded(place, key(i), record);
+    for (const uint64_t number : numbers) {
+      RecordStore& store = *cluster.node(number).store;
+      store.stage(place, encoded, newest_head(cluster.node(number), place));
+      if (store.staged_bytes() > kBatchBytes) commit(number);
+    }
+  }
 
   static RecordHead newest_head(RoundFixture::Node& node, const Place& place) {
     if (const std::optional<RecordHead> head = *node.store->newest_head(place)) return *head;
