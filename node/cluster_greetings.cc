@@ -210,7 +210,8 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
 }
 
 // A start writes its generation down before it greets: who has met as late a one has met a life that this
-// directory lacks, and may be out of reach again before it can say which.
+// directory lacks, and may be out of reach again before it can say which. (Or a start that ended while it
+// wrote down a generation that it had raised: then it fetches for nothing.)
 void ClusterMember::doubt_wholeness(NodeId node) {
   if (std::exchange(doubts_wholeness_, true)) return;
   environment_.log.warning(

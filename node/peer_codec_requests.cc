@@ -231,8 +231,13 @@ ReplicaScanReply from_body(const peer_wire::ReplicaScanReply& body, PeerIncoming
   ByteReader floors(body.floors());
   if (!floors.at_end()) reply.closed = unpack_actors(floors);
   while (!floors.at_end() && floors.ok()) {
-    const auto partition = static_cast<Partition>(floors.varint());
-    reply.floors.push_back({partition, unpack_vector(floors)});
+    const uint64_t partition = floors.varint();
+    const bool in_order = reply.floors.empty() || partition > reply.floors.back().partition;
+    if (!in_order || partition >= kPartitionsMax || reply.floors.size() == kFlooredPartitionsMax) {
+      in.fail("floors");
+      break;
+    }
+    reply.floors.push_back({static_cast<Partition>(partition), unpack_vector(floors)});
   }
   if (!floors.ok()) in.fail("floors");
   const int entries = body.storage_key_bytes_size();

@@ -1,8 +1,6 @@
 #include "replication/get_request.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "base/check.h"
 #include "base/text.h"

@@ -153,6 +153,9 @@ struct ReplicaGetReply {
   bool whole = true;
 };
 
+// Of so many partitions an answer carries floors: each names all lives that were ever met.
+inline constexpr size_t kFlooredPartitionsMax = 8;
+
 // To an owner of some partitions: the records of one walk that fall into them, in token order.
 struct ReplicaScan {
   RequestNumber request = 0;

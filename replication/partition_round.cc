@@ -199,7 +199,10 @@ void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbo
   const SourceClaims claims{slice.floor, std::move(slice.closed)};
   const auto floor = std::make_shared<const Floor>(std::move(slice.floor));
   if (!first_claims_) first_claims_ = claims;
-  for (RoundSlice::Entry& entry : slice.entries) take(entry, floor, claims, moment, outbox);
+  for (RoundSlice::Entry& entry : slice.entries) {
+    if (ended_) return;
+    take(entry, floor, claims, moment, outbox);
+  }
 }
 
 void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const Floor>& floor,

@@ -123,7 +123,7 @@ Replica::Step Replica::try_change(Change& change, const std::string* bytes, Time
   store_.restore(newest.context);
   if (auto* merge = std::get_if<Merge>(&change)) merge->onto_bare = newest.dots.empty() && !newest.absent();
   // What an absent key must not forget. (To go it needn't come back first.)
-  if (newest.dots.empty() && !std::holds_alternative<EraseRecord>(change))
+  if (newest.absent() && !std::holds_alternative<EraseRecord>(change))
     newest.context.join(store_.erased(place.partition));
   if (auto* merge = std::get_if<Merge>(&change)) apply_floors(*merge, newest);
   // Filled by the floor, as what leaves a node must be (Gonçalves et al., "DottedDB", SRDS 2017): others may
@@ -329,6 +329,7 @@ void Replica::erase(const Place& place, const RecordHead& newest, const CausalCo
   if (const auto noted = noted_.find(place.identity); noted != noted_.end())
     noted->second.erased_meanwhile.join(remembered);
   for (auto& [ticket, scan] : scans_) {
+    if (!scan.with_floors) continue;
     if (!std::binary_search(scan.partitions.begin(), scan.partitions.end(), place.partition)) continue;
     if (place.storage_key > scan.after) scan.erased_meanwhile[place.storage_key].join(remembered);
   }

@@ -24,10 +24,12 @@ ReplicaGetReply digest_reply(RecordHead head) {
 }
 
 // Keys that the walk may have found gone, by what is remembered of them.
-void add_erased(std::map<std::string, CausalContext> erased, std::vector<ReplicaScanReply::Entry>& entries) {
+void add_erased(std::map<std::string, CausalContext> erased, ReplicaScanReply& reply) {
   if (erased.empty()) return;
+  std::vector<ReplicaScanReply::Entry>& entries = reply.entries;
   for (const ReplicaScanReply::Entry& entry : entries) erased.erase(entry.storage_key);
   for (auto& [storage_key, context] : erased) {
+    if (!reply.at_end && storage_key > reply.last) break;
     auto bytes = std::make_shared<std::string>();
     encode_record({std::move(context), {}}, {}, 0, *bytes);
     entries.push_back({storage_key, std::move(bytes)});
@@ -196,6 +198,8 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
   };
   if (refusal.ok() && std::any_of(scan.partitions.begin(), scan.partitions.end(), lacks))
     refusal = not_whole();
+  if (refusal.ok() && scan.with_floors && scan.partitions.size() > kFlooredPartitionsMax)
+    refusal = invalid_argument("floors of too many partitions were asked for");
   if (refusal.ok() && scans_.size() >= settings_.reads_max) {
     refusal = overloaded(cat(scans_.size(), " scans wait for the disk"));
   }
@@ -250,7 +254,7 @@ void Replica::on(SliceRead read, MessageOutbox& outbox) {
     reply.entries.push_back(
         {std::move(found.storage_key), std::make_shared<const std::string>(std::move(found.bytes))});
   }
-  add_erased(std::move(scan.erased_meanwhile), reply.entries);
+  add_erased(std::move(scan.erased_meanwhile), reply);
   answer(scan.from, store_.under_way(), std::move(reply), outbox);
 }
 

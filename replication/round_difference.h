@@ -31,7 +31,7 @@ struct OwnKey {
 
 enum class Difference : uint8_t {
   kNone,        // this node has all that the source has, or knows that it is superseded
-  kLacking,     // a version was never merged here
+  kLacking,     // a version, or part of a bare context, was never merged here
   kSuperseded,  // a version that is held here is gone there
 };
 

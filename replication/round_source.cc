@@ -148,6 +148,7 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
       }
       if (entry.head.context.stripped) entry.record = filled(*entry.record);
     } else if (entry.head.dots.empty()) {
+      environment_.store.restore(entry.head.context);
       auto bare = std::make_shared<std::string>();
       encode_record({entry.head.context, {}}, entry.head.hash, 0, *bare);
       entry.record = std::move(bare);

@@ -96,7 +96,6 @@ ScanRequest::Part& ScanRequest::part_of(NodeId node) {
                 .after = position_,
                 .records_max = static_cast<uint32_t>(question_.limit - entries_.size() + 16),
                 .values = question_.values,
-                .with_floors = with_floors_,
                 .deadline = question_.deadline};
   return part;
 }
@@ -107,8 +106,11 @@ std::vector<std::pair<NodeId, ReplicaScan>> ScanRequest::begin_round(const RingV
   round_started_ = now;
   const Partition all = view.ring().partitions();
   const Partition first = partition_at(position_, view);
+  const bool with_floors = this->with_floors(view);
+  const Partition window =
+      with_floors ? std::min<Partition>(kFlooredPartitionsMax, with_floors_until_ - first) : kWindow;
   Partition end = first;
-  while (end < all && end < first + kWindow) {
+  while (end < all && end < first + window) {
     blocked_ = plan(view, end);
     if (!blocked_.ok()) break;
     ++end;
@@ -116,7 +118,10 @@ std::vector<std::pair<NodeId, ReplicaScan>> ScanRequest::begin_round(const RingV
   window_end_ = end == all ? std::string() : first_storage_key(end, all);
   std::vector<std::pair<NodeId, ReplicaScan>> asks;
   asks.reserve(parts_.size());
-  for (const Part& part : parts_) asks.emplace_back(part.node, part.asked);
+  for (Part& part : parts_) {
+    part.asked.with_floors = with_floors;
+    asks.emplace_back(part.node, part.asked);
+  }
   return asks;
 }
 
@@ -204,19 +209,19 @@ Result<ScanRequest::Copies> ScanRequest::copies_up_to(const std::string& horizon
   return copies;
 }
 
-bool ScanRequest::differ(std::string_view storage_key, const std::vector<Copy>& copies,
-                         const RingView& view) const {
-  const Partition partition = partition_at(storage_key, view);
+// Where none of them is live nothing can come to be.
+bool ScanRequest::differ(Partition partition, const std::vector<Copy>& copies, const RingView& view,
+                         uint64_t now_ms) const {
+  if (std::none_of(copies.begin(), copies.end(),
+                   [&](const Copy& copy) { return copy.record.has_live_value(now_ms); }))
+    return false;
   return copies.size() < owners_needed(view, partition) ||
          std::any_of(copies.begin(), copies.end(),
                      [&](const Copy& copy) { return copy.hash != copies.front().hash; });
 }
 
 // Owners that have nothing of the key say so by their floors too.
-Record ScanRequest::resolved(std::string_view storage_key, std::vector<Copy> copies,
-                             const RingView& view) const {
-  if (!with_floors_) return std::move(copies.front().record);
-  const Partition partition = partition_at(storage_key, view);
+Record ScanRequest::resolved(Partition partition, std::vector<Copy> copies) const {
   std::vector<ReplicaGetReply> replies;
   for (const Part& part : parts_) {
     const auto& asked = part.asked.partitions;
@@ -241,11 +246,15 @@ Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
   const std::string horizon = this->horizon();
   Result<Copies> found = copies_up_to(horizon, view);
   if (!found.ok()) return found.status();
-  const bool asked_again = !with_floors_ && std::any_of(found->begin(), found->end(), [&](const auto& one) {
-    return differ(one.first, one.second, view);
-  });
-  if (!asked_again) take(std::move(*found), horizon, view, now_ms);
-  with_floors_ = asked_again;
+  const bool ask_again =
+      !with_floors(view) && std::any_of(found->begin(), found->end(), [&](const auto& one) {
+        return differ(partition_at(one.first, view), one.second, view, now_ms);
+      });
+  if (ask_again) {
+    with_floors_until_ = window_end_.empty() ? view.ring().partitions() : partition_at(window_end_, view);
+  } else {
+    take(std::move(*found), horizon, view, now_ms);
+  }
   parts_.clear();
   held_bytes_ = 0;
   return {};
@@ -258,7 +267,9 @@ void ScanRequest::take(Copies found, const std::string& horizon, const RingView&
       return;
     }
     ++records_seen_;
-    Record record = resolved(storage_key, std::move(copies), view);
+    const Partition partition = partition_at(storage_key, view);
+    Record record = differ(partition, copies, view, now_ms) ? resolved(partition, std::move(copies))
+                                                            : std::move(copies.front().record);
     if (question_.conflict == Conflict::kLastWriterWins) keep_winner(record);
     add(storage_key, record, now_ms);
     position_ = storage_key;

@@ -82,6 +82,7 @@ class ScanRequest {
     std::string why;
   };
 
+  bool with_floors(const RingView& view) const { return partition_at(position_, view) < with_floors_until_; }
   static Partition partition_at(std::string_view storage_key, const RingView& view);
   std::vector<NodeId> usable_owners(const RingView& view, Partition partition) const;
   uint32_t owners_needed(const RingView& view, Partition partition) const;
@@ -92,12 +93,13 @@ class ScanRequest {
   struct Copy {
     NodeId node;
     Record record;
-    Hash128 hash;  // of its versions
+    Hash128 hash;
   };
   using Copies = std::map<std::string_view, std::vector<Copy>>;  // by storage key
   Result<Copies> copies_up_to(const std::string& horizon, const RingView& view) const;
-  bool differ(std::string_view storage_key, const std::vector<Copy>& copies, const RingView& view) const;
-  Record resolved(std::string_view storage_key, std::vector<Copy> copies, const RingView& view) const;
+  bool differ(Partition partition, const std::vector<Copy>& copies, const RingView& view,
+              uint64_t now_ms) const;
+  Record resolved(Partition partition, std::vector<Copy> copies) const;
   void take(Copies found, const std::string& horizon, const RingView& view, uint64_t now_ms);
   void add(std::string_view storage_key, const Record& record, uint64_t now_ms);
 
@@ -112,7 +114,7 @@ class ScanRequest {
   Time round_started_;
   Status blocked_;
   size_t held_bytes_ = 0;
-  bool with_floors_ = false;  // this round
+  Partition with_floors_until_ = 0;  // partitions below are asked with floors
 
   std::vector<ScanEntry> entries_;
   size_t page_bytes_ = 0;

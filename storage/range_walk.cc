@@ -77,7 +77,7 @@ class RangeWalk {
     Result<RecordHead> head = decode_record_head(bytes);
     if (!head.ok()) return damaged(storage_key, head.status());
     const size_t size = storage_key.size() + head->dots.size() * sizeof(Dot) + sizeof(RangeEntry) +
-                        (step_.records ? bytes.size() : 0);
+                        (step_.records || head->dots.empty() ? bytes.size() : 0);
     full_ = !slice_.entries.empty() && bytes_ + size > step_.bytes_max;
     if (full_) return {};
     bytes_ += size;

@@ -203,7 +203,7 @@ TEST(Rounds, BringABareContextToWhoHasNothingOfTheKey) {
   EXPECT_EQ(cluster.node(2).store->leaves().partition_hash(3), there.partition_hash(3));
 }
 
-// Each knows of the key what the other doesn't; neither has a version.
+// Each knows of the key what the other doesn't, and of others in its partition; neither has a version.
 TEST(Rounds, MakeTwoBareContextsOne) {
   RoundFixture cluster(2, kNever);
   const std::string key = key_in(3);
@@ -211,6 +211,8 @@ TEST(Rounds, MakeTwoBareContextsOne) {
   for (const uint64_t number : {1, 2}) {
     const Dot lost{{NodeId{9}, Boot{number}}, 5};
     RoundFixture::Node& node = cluster.node(number);
+    const CausalContext erased = seen({{NodeId{8}, Boot{number}}, 7});
+    node.store->raise_floor(place.partition, erased, erased);
     node.store->stage(place, node.store->encoded(place, key, Record{seen(lost), {}}), {});
   }
   cluster.run();
