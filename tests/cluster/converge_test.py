@@ -1,5 +1,6 @@
 """Several real nodes whose copies have come apart, by absence, loss, damage: they converge, and nobody does anything."""
 import base64
+import concurrent.futures
 import itertools
 import json
 import os
@@ -215,8 +216,9 @@ class Deleted(unittest.TestCase):
         with Cluster(3, flags=ROUNDS_OFTEN) as cluster:
             n1 = cluster["n1"]
             load(n1, ((f"k{i}", "v") for i in range(count)), n1.directory)
-            for i in range(count):
-                self.assertEqual(n1.kvctl("del", f"k{i}").returncode, DONE)
+            with concurrent.futures.ThreadPoolExecutor(8) as clients:
+                codes = set(clients.map(lambda i: n1.kvctl("del", f"k{i}").returncode, range(count)))
+            self.assertEqual(codes, {DONE})
             self.wait_empty(cluster, 120)
             self.assertEqual(n1.kvctl("scan").stdout, b"")
 
