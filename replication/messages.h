@@ -295,8 +295,7 @@ struct RoundSlice {
     std::string storage_key;
     Hash128 hash;
     std::vector<Dot> dots;
-    SharedBytes
-        record;  // encoded, its context filled; nullptr where only dots were asked for, and there are some
+    SharedBytes record;  // encoded, its context filled; nullptr: only dots were asked for, and there are some
   };
 
   RequestNumber round = 0;
