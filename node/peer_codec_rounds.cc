@@ -57,6 +57,28 @@ RoundLeaves::LeafDigest unpack_leaf(ByteReader& reader) {
   return digest;
 }
 
+void pack(const std::vector<LeafHash>& leaves, ByteWriter& writer) {
+  writer.varint(leaves.size());
+  for (const LeafHash& leaf : leaves) {
+    writer.u8(leaf.leaf);
+    writer.u64(leaf.hash.low);
+    writer.u64(leaf.hash.high);
+  }
+}
+
+std::vector<LeafHash> unpack_leaf_hashes(ByteReader& reader) {
+  std::vector<LeafHash> leaves;
+  const size_t count = bounded_count(reader, 17, kLeavesPerPartition);
+  for (size_t i = 0; i < count && reader.ok(); ++i) {
+    LeafHash leaf{.leaf = reader.u8(), .hash = {}};
+    leaf.hash.low = reader.u64();
+    leaf.hash.high = reader.u64();
+    if (!leaves.empty() && leaf.leaf <= leaves.back().leaf) reader.fail();
+    leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
 }  // namespace
 
 // ---- hints
@@ -161,17 +183,19 @@ RoundDigests from_body(const peer_wire::RoundDigests& body, PeerIncoming& in) {
 
 void fill(const RoundOpen& open, peer_wire::RoundOpen& body) {
   body.set_partition(open.partition);
-  body.set_closed_digest(open.closed_digest);
+  body.set_hash_low(open.hash.low);
+  body.set_hash_high(open.hash.high);
 }
 
 RoundOpen from_body(const peer_wire::RoundOpen& body, PeerIncoming& in) {
-  return {0, partition_from(body.partition(), in), body.closed_digest()};
+  return {0, partition_from(body.partition(), in), {body.hash_low(), body.hash_high()}};
 }
 
 void fill(const RoundLeaves& leaves, peer_wire::RoundLeaves& body) {
   body.set_source(leaves.source.value);
   fill_status_of(leaves.status, body);
   body.set_partition(leaves.partition);
+  body.set_equal(leaves.equal);
 }
 
 Status append_values(const RoundLeaves& leaves, WireCodec&, std::string& out) {
@@ -189,6 +213,7 @@ RoundLeaves from_body(const peer_wire::RoundLeaves& body, PeerIncoming& in) {
   leaves.source.value = body.source();
   leaves.status = status_from(body, in);
   leaves.partition = partition_from(body.partition(), in);
+  leaves.equal = body.equal();
   ByteReader reader(in.peek_values());
   leaves.floor = unpack_context(reader);
   leaves.erased = unpack_context(reader);
@@ -218,6 +243,7 @@ Status append_values(const RoundWalk& walk, WireCodec&, std::string& out) {
   writer.bytes(leaves);
   writer.varint(walk.storage_keys.size());
   for (const std::string& key : walk.storage_keys) writer.string(key);
+  pack(walk.lacking, writer);
   return {};
 }
 
@@ -233,6 +259,7 @@ RoundWalk from_body(const peer_wire::RoundWalk& body, PeerIncoming& in) {
   const size_t keys = bounded_count(reader, 1, kKeysMax);
   for (size_t i = 0; i < keys && reader.ok(); ++i)
     walk.storage_keys.emplace_back(reader.string(kStorageKeyBytesMax));
+  walk.lacking = unpack_leaf_hashes(reader);
   end_of(reader, in);
   return walk;
 }
@@ -257,6 +284,7 @@ Status append_values(const RoundSlice& slice, WireCodec&, std::string& out) {
     pack(entry.dots, writer);
     writer.string(entry.record == nullptr ? std::string_view() : *entry.record);
   }
+  pack(slice.answered, writer);
   return {};
 }
 
@@ -280,6 +308,7 @@ RoundSlice from_body(const peer_wire::RoundSlice& body, PeerIncoming& in) {
     const std::string_view record = reader.string(in.peek_values().size());
     if (!record.empty()) entry.record = std::make_shared<const std::string>(record);
   }
+  slice.answered = unpack_leaf_hashes(reader);
   end_of(reader, in);
   return slice;
 }

@@ -260,7 +260,7 @@ struct RoundDigests {
 struct RoundOpen {
   RequestNumber round = 0;
   Partition partition = 0;
-  uint64_t closed_digest = 0;  // of the puller's closed lives
+  Hash128 hash;  // of all that the puller holds of it
 };
 
 // Of one moment, uncommitted writes included.
@@ -276,11 +276,13 @@ struct RoundLeaves {
   Partition partition = 0;
   Floor floor;  // of the source, its own lives included
   CausalContext erased;
-  std::vector<Actor> closed;       // its closed lives, where the puller's aren't the same
+  std::vector<Actor> closed;       // its closed lives
+  bool equal = false;              // to what the puller holds: then without leaves
   std::vector<LeafDigest> leaves;  // those that aren't empty, in order
 };
 
-// The keys and versions of some leaves, or of some keys.
+// The keys and versions of some leaves, or of some keys; or what the puller lacks of some leaves, by their hashes
+// at the puller (RangeStep::others).
 struct RoundWalk {
   RequestNumber round = 0;
   Partition partition = 0;
@@ -288,6 +290,7 @@ struct RoundWalk {
   std::string after;                      // storage key; empty: from the start
   std::vector<std::string> storage_keys;  // not empty: these, and no walk
   bool records = false;                   // whole records, not only their dots
+  std::vector<LeafHash> lacking;          // not empty: in order; records, and neither leaves nor keys
 };
 
 struct RoundSlice {
@@ -307,6 +310,7 @@ struct RoundSlice {
   std::vector<Entry> entries;
   std::string last;
   bool at_end = false;
+  std::vector<LeafHash> answered;  // of `lacking`: RangeSlice::answered
 };
 
 // To the own disk; each comes back as its answer.

@@ -29,7 +29,7 @@ void PartitionRound::start(Moment moment, MessageOutbox& outbox) {
   question_ = environment_.next_number();
   outbox.send(source_, RoundOpen{.round = question_,
                                  .partition = partition_,
-                                 .closed_digest = environment_.store.floors().closed_digest()});
+                                 .hash = environment_.store.leaves().partition_hash(partition_)});
 }
 
 // Both sides in one moment each: a leaf that is equal to what the source had then holds what it had.
@@ -41,8 +41,12 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
     fail(std::move(leaves.status));
     return true;
   }
-  floor_ = std::move(leaves.floor);
+  claims_ = {std::move(leaves.floor), std::move(leaves.closed)};
   erased_ = std::move(leaves.erased);
+  if (leaves.equal) {
+    finish();
+    return true;
+  }
   LeafPage theirs{};
   for (const RoundLeaves::LeafDigest& digest : leaves.leaves) theirs[digest.leaf] = digest.value;
   for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
@@ -53,8 +57,7 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
   } else if (to_pull_.size() <= kFewLeaves) {
     pauses_until_ = moment.now + kSecondLook;
   } else {
-    environment_.statistics.leaves_opened += to_pull_.size();
-    pull_leaves(moment, outbox);
+    pull(moment, outbox);
   }
   return true;
 }
@@ -64,8 +67,19 @@ void PartitionRound::resume(Moment moment, MessageOutbox& outbox) {
   heard_at_ = moment.now;
   std::erase_if(to_pull_,
                 [&](const auto& theirs) { return theirs.second.hash == own_leaf(theirs.first).hash; });
+  pull(moment, outbox);
+}
+
+void PartitionRound::pull(Moment moment, MessageOutbox& outbox) {
   environment_.statistics.leaves_opened += to_pull_.size();
-  pull_leaves(moment, outbox);
+  if (to_pull_.empty()) return finish();
+  if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
+  for (const auto& [leaf, theirs] : to_pull_) {
+    const Leaf own = own_leaf(leaf);
+    lacking_[leaf] = may_lack_keys_only(own, theirs);
+    surplus_[leaf] = may_lack_keys_only(theirs, own);
+  }
+  advance(moment, outbox);
 }
 
 void PartitionRound::pull_leaves(Moment moment, MessageOutbox& outbox) {
@@ -74,7 +88,6 @@ void PartitionRound::pull_leaves(Moment moment, MessageOutbox& outbox) {
   with_records_.reset();
   keys_only_.reset();
   own_.clear();
-  first_claims_.reset();
   uint64_t keys = 0;
   uint64_t bytes = 0;
   while (!to_pull_.empty() && keys < kKeysAtOnce && bytes < kBytesAtOnce) {
@@ -107,12 +120,19 @@ void PartitionRound::on_committed(BatchNumber batch, MessageOutbox& outbox) {
 
 void PartitionRound::read_own(MessageOutbox& outbox) {
   own_ticket_ = environment_.next_number();
-  outbox.send(environment_.settings.self, ReadRange{own_ticket_,
-                                                    {.partition = partition_,
-                                                     .ring_partitions = environment_.view.ring().partitions(),
-                                                     .leaves = with_records_ | keys_only_,
-                                                     .after = own_position_,
-                                                     .records = false}});
+  outbox.send(environment_.settings.self, ReadRange{own_ticket_, own_step()});
+}
+
+RangeStep PartitionRound::own_step() const {
+  RangeStep step{.partition = partition_,
+                 .ring_partitions = environment_.view.ring().partitions(),
+                 .leaves = with_records_ | keys_only_,
+                 .after = own_position_,
+                 .records = false};
+  for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
+    if (surplus_[leaf]) step.others.push_back({static_cast<uint8_t>(leaf), to_pull_.at(leaf).hash});
+  }
+  return step;
 }
 
 bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
@@ -131,6 +151,8 @@ bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
   }
   own_position_ = std::move(read.slice.last);
   own_listed_ = read.slice.at_end;
+  for (const LeafHash& leaf : read.slice.answered) surplus_.reset(leaf.leaf);
+  std::erase_if(to_pull_, [&](const auto& theirs) { return read.slice.told[theirs.first]; });
   if (!own_listed_) read_own(outbox);
   advance(moment, outbox);
   return true;
@@ -142,6 +164,9 @@ bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
 void PartitionRound::advance(Moment moment, MessageOutbox& outbox) {
   if (ended_ || !own_listed_ || question_ != 0 || ask_again_at_ || !puts_.empty()) return;
   if (walk_ != Walk::kNone) return ask(outbox);
+  if (lacking_.any()) return begin(Walk::kLacking, outbox);
+  drop_equal_leaves();
+  if (surplus_.any()) return list_own(outbox);
   if (with_records_.any()) return begin(Walk::kWithRecords, outbox);
   if (keys_only_.any()) return begin(Walk::kKeysOnly, outbox);
   if (!to_fetch_.empty()) return begin(Walk::kFetch, outbox);
@@ -168,6 +193,10 @@ void PartitionRound::ask(MessageOutbox& outbox) {
       asked.storage_keys.push_back(key);
     }
     fetching_ = asked.storage_keys.size();
+  } else if (walk_ == Walk::kLacking) {
+    for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
+      if (lacking_[leaf]) asked.lacking.push_back({static_cast<uint8_t>(leaf), own_leaf(leaf).hash});
+    }
   } else {
     asked.leaves = walk_ == Walk::kWithRecords ? with_records_ : keys_only_;
     asked.after = walk_position_;
@@ -185,7 +214,7 @@ bool PartitionRound::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox)
   heard_at_ = moment.now;
   if (!slice.status.ok()) {
     fail(std::move(slice.status));
-  } else if (!slice.floor.vector.covers(floor_.vector)) {
+  } else if (!slice.floor.vector.covers(claims_.floor.vector)) {
     fail(unavailable("has lost some of what it had when the round began"));
   } else {
     take(slice, moment, outbox);
@@ -198,7 +227,6 @@ bool PartitionRound::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox)
 void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
   const SourceClaims claims{slice.floor, std::move(slice.closed)};
   const auto floor = std::make_shared<const Floor>(std::move(slice.floor));
-  if (!first_claims_) first_claims_ = claims;
   for (RoundSlice::Entry& entry : slice.entries) {
     if (ended_) return;
     take(entry, floor, claims, moment, outbox);
@@ -254,6 +282,11 @@ void PartitionRound::go_behind(RoundSlice& slice) {
     }
     to_fetch_.erase(to_fetch_.begin(), to_fetch_.begin() + static_cast<ptrdiff_t>(seen));
     if (to_fetch_.empty()) walk_ = Walk::kNone;
+  } else if (walk_ == Walk::kLacking) {
+    for (const LeafHash& there : slice.answered) lacking_.reset(there.leaf);
+    answered_.insert(answered_.end(), slice.answered.begin(), slice.answered.end());
+    if (slice.at_end || slice.answered.empty()) lacking_.reset();
+    if (lacking_.none()) walk_ = Walk::kNone;
   } else if (slice.at_end) {
     (walk_ == Walk::kWithRecords ? with_records_ : keys_only_).reset();
     walk_ = Walk::kNone;
@@ -262,10 +295,21 @@ void PartitionRound::go_behind(RoundSlice& slice) {
   }
 }
 
+// Once what came is staged here. Equal to what the source has now, or had when its leaves were read: all that
+// it had then is here.
+void PartitionRound::drop_equal_leaves() {
+  for (const LeafHash& there : std::exchange(answered_, {})) {
+    const auto at = to_pull_.find(there.leaf);
+    if (at == to_pull_.end()) continue;
+    const Hash128 own = own_leaf(there.leaf).hash;
+    if (own == there.hash || own == at->second.hash) to_pull_.erase(at);
+  }
+}
+
 void PartitionRound::drop_unlisted(Moment moment, MessageOutbox& outbox) {
   for (const auto& [storage_key, held] : std::exchange(own_, {})) {
     if (held.listed) continue;
-    const std::vector<Dot> gone = gone_dots(held.own, {}, *first_claims_);
+    const std::vector<Dot> gone = gone_dots(held.own, {}, claims_);
     if (gone.empty()) continue;
     if (!held.own.transient) ++counts_.differences;
     auto bytes = std::make_shared<std::string>();
@@ -311,7 +355,7 @@ bool PartitionRound::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& 
 // Behind all records that it speaks of.
 void PartitionRound::finish() {
   if (std::exchange(ended_, true)) return;
-  environment_.store.raise_floor(partition_, floor_, erased_);
+  environment_.store.raise_floor(partition_, claims_.floor, erased_);
   environment_.floors_raised = true;
 }
 

@@ -4,7 +4,9 @@
 // Where few leaves differ, it pauses: if a leaf here becomes what the source's was, the difference was only a
 // write under way. Leaves that differ still are pulled some at a time, so that what is held stays small. Of
 // small ones, and of those that are empty here, the source sends the records at once; else keys and dots come
-// first, and then what is lacking. What this node has and the source doesn't list is superseded as far as the
+// first, and then what is lacking. But first of all it is asked for whole keys that are lacking, which it can
+// tell by the hashes of the leaves here; and where there is more here, this node tells by the source's hashes what
+// the source hasn't. Often nothing differs afterwards, and nothing need be listed. What this node has and the source doesn't list is superseded as far as the
 // source's floor covers it (round_difference.h decides).
 //
 // Everything that is pulled ends in a ReplicaPut to the own replica. When all of them are acknowledged, this
@@ -64,15 +66,17 @@ class PartitionRound {
   Partition partition() const { return partition_; }
 
  private:
-  enum class Walk : uint8_t { kNone, kWithRecords, kKeysOnly, kFetch };
+  enum class Walk : uint8_t { kNone, kLacking, kWithRecords, kKeysOnly, kFetch };
   struct Held {
     OwnKey own;
     bool listed = false;  // by the source
   };
 
   Leaf own_leaf(uint32_t leaf) const;
+  void pull(Moment moment, MessageOutbox& outbox);
   void pull_leaves(Moment moment, MessageOutbox& outbox);
   void list_own(MessageOutbox& outbox);
+  RangeStep own_step() const;
   void read_own(MessageOutbox& outbox);
   void advance(Moment moment, MessageOutbox& outbox);
   void begin(Walk walk, MessageOutbox& outbox);
@@ -83,6 +87,7 @@ class PartitionRound {
   void take_bare(RoundSlice::Entry& entry, const OwnKey* own, const std::shared_ptr<const Floor>& floor,
                  const SourceClaims& claims, Moment moment, MessageOutbox& outbox);
   void go_behind(RoundSlice& slice);
+  void drop_equal_leaves();
   void drop_unlisted(Moment moment, MessageOutbox& outbox);
   void put(std::string_view storage_key, SharedBytes record, std::shared_ptr<const Floor> floor,
            Moment moment, MessageOutbox& outbox);
@@ -95,24 +100,26 @@ class PartitionRound {
 
   RequestNumber question_ = 0;  // under way; 0: none
   std::optional<Time> ask_again_at_;
-  Floor floor_;  // of the source when its leaves were read
-  CausalContext erased_;
+  SourceClaims claims_;   // when its leaves were read
+  CausalContext erased_;  // then
   std::map<uint32_t, Leaf> to_pull_;  // leaves that differ, as they were there
   std::optional<Time> pauses_until_;
+  LeafSet lacking_;                 // leaves to ask for lacking keys
+  LeafSet surplus_;                 // leaves of which more is here, to look for what the source hasn't
+  std::vector<LeafHash> answered_;  // leaves asked for, as they were there then
 
   // Of the leaves that are being pulled.
   LeafSet with_records_;
   LeafSet keys_only_;
   std::map<std::string, Held, std::less<>> own_;
-  bool own_listed_ = false;
+  bool own_listed_ = true;
   std::string own_position_;
   uint64_t own_ticket_ = 0;        // of the read under way
   BatchNumber own_waits_for_ = 0;  // commit before it is read
   Walk walk_ = Walk::kNone;        // under way
   std::string walk_position_;
   std::deque<std::string> to_fetch_;
-  size_t fetching_ = 0;                       // the first so many of them
-  std::optional<SourceClaims> first_claims_;  // those of the first slice hold for all that follow
+  size_t fetching_ = 0;  // the first so many of them
 
   std::set<RequestNumber> puts_;  // that aren't acknowledged yet
   Time heard_at_;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "storage/hash_subset.h"
+
 namespace ringkv {
 namespace {
 
 constexpr uint64_t kSmallLeafBytes = 4096;
+constexpr uint64_t kToldLeafBytes = uint64_t{256} << 10;
 
 bool contains(const std::vector<Dot>& dots, const Dot& dot) {
   return std::binary_search(dots.begin(), dots.end(), dot);
@@ -65,6 +68,10 @@ CausalContext context_over(const std::vector<Dot>& gone, const OwnKey& own) {
   for (const Dot& dot : gone) context.vector.raise(dot.actor, dot.counter);
   context.highest_time = own.context.highest_time;
   return context;
+}
+
+bool may_lack_keys_only(const Leaf& own, const Leaf& theirs) {
+  return own.keys < theirs.keys && theirs.keys <= kSubsetMax && theirs.bytes <= kToldLeafBytes;
 }
 
 bool wants_records(const Leaf& own, const Leaf& theirs) {

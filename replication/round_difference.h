@@ -56,6 +56,11 @@ std::shared_ptr<const Floor> floor_for(const std::vector<Dot>& gone,
 // A context of a record without versions that lets go of just these.
 CausalContext context_over(const std::vector<Dot>& gone, const OwnKey& own);
 
+// True where whole keys are lacking here of a leaf so small that the source may tell which by the hash of this
+// node's leaf (storage/hash_subset.h).
+// The other way round, this node may tell by the source's hash what the source hasn't.
+bool may_lack_keys_only(const Leaf& own, const Leaf& theirs);
+
 // True where the source's records of a leaf are sent at once, not only their keys and dots: it is small, or
 // nothing of it is here. Not where both sides count the same: then they may differ only by tombstones, which
 // needn't travel when this node has let them go under its floor.

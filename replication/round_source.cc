@@ -63,8 +63,10 @@ void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) 
   if (reply.status.ok()) {
     reply.floor = store.floor(open.partition);
     reply.erased = store.erased(open.partition);
-    if (store.floors().closed_digest() != open.closed_digest) reply.closed = store.floors().closed();
-    if (const LeafPage* page = store.leaves().page(open.partition)) {
+    reply.closed = store.floors().closed();
+    reply.equal = store.leaves().partition_hash(open.partition) == open.hash;
+    const LeafPage* page = reply.equal ? nullptr : store.leaves().page(open.partition);
+    if (page != nullptr) {
       for (size_t leaf = 0; leaf < page->size(); ++leaf) {
         if ((*page)[leaf] != Leaf()) reply.leaves.push_back({static_cast<uint8_t>(leaf), (*page)[leaf]});
       }
@@ -125,6 +127,7 @@ void RoundSource::read(uint64_t ticket, MessageOutbox& outbox) {
                                                    .leaves = asked.leaves,
                                                    .after = asked.after,
                                                    .storage_keys = asked.storage_keys,
+                                                   .others = asked.lacking,
                                                    .records = asked.records}});
 }
 
@@ -140,6 +143,7 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
   slice.closed = std::move(walk.closed);
   slice.last = std::move(read.slice.last);
   slice.at_end = read.slice.at_end;
+  slice.answered = std::move(read.slice.answered);
   for (RangeEntry& entry : read.slice.entries) {
     if (entry.record != nullptr) {
       if (!entry.head.dots.empty()) {

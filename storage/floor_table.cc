@@ -182,17 +182,6 @@ bool FloorTable::is_closed(const Actor& actor) const {
   return std::binary_search(closed_.begin(), closed_.end(), actor);
 }
 
-uint64_t FloorTable::closed_digest() const {
-  uint64_t digest = closed_.size();
-  for (const Actor& actor : closed_) {
-    for (const uint64_t part : {actor.node.value, actor.boot.value}) {
-      digest = (digest ^ part) * 0x9E3779B97F4A7C15ULL;
-      digest ^= digest >> 29;
-    }
-  }
-  return digest;
-}
-
 bool FloorTable::raise(Partition partition, const VersionVector& floor, const CausalContext& erased) {
   VersionVector& held = partitions_[partition].floor;
   bool is_new = add_erased(partition, erased);

@@ -46,7 +46,6 @@ class FloorTable {
 
   const std::vector<Actor>& closed() const { return closed_; }  // in order
   bool is_closed(const Actor& actor) const;
-  uint64_t closed_digest() const;  // equal sets have equal ones
 
   // Each tells true where it told something new; what is on disk follows with put_changes().
   bool raise(Partition partition, const VersionVector& floor, const CausalContext& erased);

@@ -66,6 +66,10 @@ class MemoryCursor final : public Cursor {
     const std::lock_guard lock(disk_.mutex_);
     settle(key_, disk_.table(family_).upper_bound(key_), before_.upper_bound(key_));
   }
+  void skip_to(std::string_view from) override {
+    const std::lock_guard lock(disk_.mutex_);
+    settle(from, disk_.table(family_).lower_bound(from), before_.lower_bound(from));
+  }
 
   // A key is about to change for everybody else. Only the first change hides what this cursor is to see.
   void on_change(Family family, const std::string& key, const std::optional<std::string>& before) {

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "storage/hash_subset.h"
 #include "storage/storage_key.h"
 
 namespace ringkv {
 namespace {
 
 constexpr size_t kRecordsMax = 20'000;
+constexpr size_t kLeafBytesMax = size_t{1} << 20;  // of one that is read as a whole
 constexpr char kTransientPrefix = 't';
 
 Status damaged(std::string_view storage_key, const Status& why) {
@@ -24,36 +26,106 @@ class RangeWalk {
   }
 
   Result<RangeSlice> run() {
-    const Status status = step_.storage_keys.empty() ? walk() : look_up();
+    Status status;
+    if (!step_.others.empty()) {
+      status = take_differences();
+    } else if (!step_.storage_keys.empty()) {
+      status = look_up();
+    } else {
+      status = walk();
+    }
     if (!status.ok()) return status;
     return std::move(slice_);
   }
 
  private:
-  // Neighbouring leaves are one range of storage keys.
   Status walk() {
-    const uint32_t leaves = step_.ring_partitions * kLeavesPerPartition;
-    const uint32_t first = step_.partition * kLeavesPerPartition;
     const std::string from = step_.after.empty() ? std::string() : step_.after + '\0';
     for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
       if (!step_.leaves[leaf]) continue;
-      const std::string lower = first_storage_key(first + leaf, leaves);
-      while (leaf + 1 < kLeavesPerPartition && step_.leaves[leaf + 1]) ++leaf;
-      const std::string upper = end_storage_key(first + leaf, leaves);
+      const std::string upper = upper_of(leaf);
       if (!upper.empty() && upper <= from) continue;
-      if (Status status = walk(std::max(lower, from), upper); !status.ok()) return status;
-      if (full_) return {};
+      for (go_to(std::max(lower_of(leaf), from)); is_below(upper); cursor_->next()) {
+        if (Status status = take(cursor_->key(), cursor_->value()); !status.ok()) return status;
+        if (full_) return {};
+      }
+      if (Status status = cursor_->status(); !status.ok()) return status;
     }
     slice_.at_end = true;
     return {};
   }
 
-  Status walk(const std::string& lower, const std::string& upper) {
-    const std::unique_ptr<Cursor> cursor = engine_.seek(Family::kData, lower, upper);
-    for (; cursor->valid() && !full_; cursor->next()) {
-      if (Status status = take(cursor->key(), cursor->value()); !status.ok()) return status;
+  // One cursor for all leaves: to make one costs more than to move it, and a neighbour is where it stands.
+  void go_to(const std::string& lower) {
+    if (cursor_ == nullptr) {
+      cursor_ = engine_.seek(Family::kData, lower, upper_of(kLeavesPerPartition - 1));
+    } else if (cursor_->valid() && cursor_->key() < lower) {
+      cursor_->skip_to(lower);
     }
-    return cursor->status();
+  }
+  bool is_below(const std::string& upper) const {
+    return cursor_->valid() && (upper.empty() || cursor_->key() < upper);
+  }
+  std::string lower_of(uint32_t leaf) const {
+    return first_storage_key(step_.partition * kLeavesPerPartition + leaf,
+                             step_.ring_partitions * kLeavesPerPartition);
+  }
+  std::string upper_of(uint32_t leaf) const {
+    return end_storage_key(step_.partition * kLeavesPerPartition + leaf,
+                           step_.ring_partitions * kLeavesPerPartition);
+  }
+
+  // Whole leaves: what a part of one adds up to says nothing.
+  Status take_differences() {
+    for (const LeafHash& other : step_.others) {
+      if (full_) return {};
+      LeafContents contents;
+      const Result<bool> whole = read_leaf(other.leaf, contents);
+      if (!whole.ok()) return whole.status();
+      LeafHash& here = slice_.answered.emplace_back(LeafHash{other.leaf, {}});
+      if (!*whole) continue;
+      for (const Hash128& hash : contents.hashes) here.hash ^= hash;
+      Hash128 difference = here.hash;
+      difference ^= other.hash;
+      const std::optional<uint64_t> members = subset_with_xor(contents.hashes, difference);
+      slice_.told[other.leaf] = members.has_value();
+      for (size_t i = 0; members && i < contents.hashes.size(); ++i) {
+        if ((*members >> i & 1) == 0) continue;
+        append(contents.keys[i], std::move(contents.heads[i]), contents.record(i));
+      }
+    }
+    slice_.at_end = true;
+    return {};
+  }
+
+  struct LeafContents {
+    std::vector<std::string> keys;
+    std::vector<RecordHead> heads;
+    std::vector<Hash128> hashes;
+    std::string bytes;  // of all records, one behind the other
+    std::vector<size_t> ends;
+
+    std::string_view record(size_t i) const {
+      const size_t begin = i == 0 ? 0 : ends[i - 1];
+      return std::string_view(bytes).substr(begin, ends[i] - begin);
+    }
+  };
+
+  // False where there is too much of it.
+  Result<bool> read_leaf(uint32_t leaf, LeafContents& contents) {
+    const std::string upper = upper_of(leaf);
+    for (go_to(lower_of(leaf)); is_below(upper); cursor_->next()) {
+      if (contents.hashes.size() == kSubsetMax || contents.bytes.size() > kLeafBytesMax) return false;
+      Result<RecordHead> head = decode_record_head(cursor_->value());
+      if (!head.ok()) return damaged(cursor_->key(), head.status());
+      contents.keys.emplace_back(cursor_->key());
+      contents.hashes.push_back(head->hash);
+      contents.heads.push_back(*std::move(head));
+      contents.bytes += cursor_->value();
+      contents.ends.push_back(contents.bytes.size());
+    }
+    if (Status status = cursor_->status(); !status.ok()) return status;
+    return true;
   }
 
   Status look_up() {
@@ -76,20 +148,26 @@ class RangeWalk {
   Status take(std::string_view storage_key, std::string_view bytes) {
     Result<RecordHead> head = decode_record_head(bytes);
     if (!head.ok()) return damaged(storage_key, head.status());
-    const size_t size = storage_key.size() + head->dots.size() * sizeof(Dot) + sizeof(RangeEntry) +
-                        (step_.records || head->dots.empty() ? bytes.size() : 0);
-    full_ = !slice_.entries.empty() && bytes_ + size > step_.bytes_max;
+    full_ = !slice_.entries.empty() && bytes_ + size_of(storage_key, *head, bytes) > step_.bytes_max;
     if (full_) return {};
-    bytes_ += size;
+    append(storage_key, *std::move(head), bytes);
+    return {};
+  }
+  void append(std::string_view storage_key, RecordHead head, std::string_view bytes) {
+    bytes_ += size_of(storage_key, head, bytes);
     slice_.last = storage_key;
-    slice_.entries.push_back({std::string(storage_key), *std::move(head),
+    slice_.entries.push_back({std::string(storage_key), std::move(head),
                               step_.records ? std::make_shared<const std::string>(bytes) : nullptr});
     full_ = bytes_ >= step_.bytes_max || slice_.entries.size() >= kRecordsMax;
-    return {};
+  }
+  size_t size_of(std::string_view storage_key, const RecordHead& head, std::string_view bytes) const {
+    return storage_key.size() + head.dots.size() * sizeof(Dot) + sizeof(RangeEntry) +
+           (step_.records || head.dots.empty() ? bytes.size() : 0);
   }
 
   Engine& engine_;
   const RangeStep& step_;
+  std::unique_ptr<Cursor> cursor_;  // of the partition
   RangeSlice slice_;
   size_t bytes_ = 0;
   bool full_ = false;

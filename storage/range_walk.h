@@ -18,12 +18,23 @@ namespace ringkv {
 
 using LeafSet = std::bitset<kLeavesPerPartition>;
 
+// The XOR of the hashes of all records in a leaf of the partition.
+struct LeafHash {
+  uint8_t leaf = 0;
+  Hash128 hash;
+
+  friend bool operator==(const LeafHash&, const LeafHash&) = default;
+};
+
 struct RangeStep {
   Partition partition = 0;
   uint32_t ring_partitions = 0;
   LeafSet leaves;                         // walked in token order
   std::string after;                      // storage key of the last record seen; empty: from the start
   std::vector<std::string> storage_keys;  // not empty: exactly these instead of a walk
+  // Not empty: instead of a walk, of each of these leaves (in order) the records that, added to a leaf with
+  // this hash, make it what it is here (storage/hash_subset.h). None where no such records can be told.
+  std::vector<LeafHash> others;
   bool records = true;                    // false: heads only
   size_t bytes_max = size_t{1} << 20;     // of the answer; a record larger than that comes alone
 };
@@ -39,6 +50,8 @@ struct RangeSlice {
   std::vector<RangeEntry> entries;
   std::string last;  // storage key of the last record looked at
   bool at_end = false;
+  std::vector<LeafHash> answered;  // of `others`, as they are here; zero where it is too large to tell
+  LeafSet told;                    // of those: the entries say what the other lacks, which has nothing else
 };
 
 // CORRUPTION names the key of a damaged record.

@@ -86,6 +86,7 @@ class RocksdbCursor final : public Cursor {
   std::string_view key() const override { return view(iterator_->key()); }
   std::string_view value() const override { return view(iterator_->value()); }
   void next() override { iterator_->Next(); }
+  void skip_to(std::string_view from) override { iterator_->Seek(slice(from)); }
   Status status() const override {
     if (iterator_->status().ok()) return {};
     return rocksdb_failure("reading", path_, iterator_->status());

@@ -116,11 +116,13 @@ TEST(PeerCodecRounds, LeavesComeBackWithTheirFloor) {
                                                    sample_record().context,
                                                    erased,
                                                    {kA, kB},
+                                                   true,
                                                    {{0, {{1, 2}, 3, 4}}, {255, {{5, 6}, 7, ~0ULL}}}});
   EXPECT_EQ(got.partition, 65'535U);
   EXPECT_EQ(got.floor, sample_record().context);
   EXPECT_EQ(got.erased, erased);
   EXPECT_EQ(got.closed, (std::vector<Actor>{kA, kB}));
+  EXPECT_TRUE(got.equal);
   ASSERT_EQ(got.leaves.size(), 2U);
   EXPECT_EQ(got.leaves[0].leaf, 0);
   EXPECT_EQ(got.leaves[1].leaf, 255);
@@ -131,7 +133,9 @@ TEST(PeerCodecRounds, AWalkOfAllLeavesOrOfNoneIsWhatItWas) {
   LeafSet some;
   some.set(0).set(8).set(255);
   for (const LeafSet& leaves : {LeafSet(), LeafSet().set(), some}) {
-    const RoundWalk got = sent_through(RoundWalk{4, 17, leaves, "after", {"a", ""}, true});
+    const std::vector<LeafHash> lacking = {{0, {1, 2}}, {255, {3, ~0ULL}}};
+    const RoundWalk got = sent_through(RoundWalk{4, 17, leaves, "after", {"a", ""}, true, lacking});
+    EXPECT_EQ(got.lacking, lacking);
     EXPECT_EQ(got.leaves, leaves);
     EXPECT_EQ(got.after, "after");
     EXPECT_EQ(got.storage_keys, (std::vector<std::string>{"a", ""}));
@@ -149,7 +153,9 @@ TEST(PeerCodecRounds, ASliceSaysWhereOnlyDotsAreListed) {
                  {kA},
                  {{"a", {1, 2}, {{kA, 3}, {kB, ~0ULL}}, nullptr}, {"b", {3, 4}, {}, shared("r")}},
                  "b",
-                 true});
+                 true,
+                 {{7, {5, 6}}}});
+  EXPECT_EQ(got.answered, (std::vector<LeafHash>{{7, {5, 6}}}));
   EXPECT_EQ(got.floor, sample_record().context);
   EXPECT_EQ(got.closed, std::vector<Actor>{kA});
   ASSERT_EQ(got.entries.size(), 2U);
@@ -292,9 +298,10 @@ TEST(PeerCodecRounds, NumbersOutsideTheirRangeAreRefused) {
   EXPECT_FALSE(is_taken(FrameType::kRoundCompare, compare));
 
   peer_wire::RoundWalk walk;
-  EXPECT_TRUE(is_taken(FrameType::kRoundWalk, walk, no_leaves + '\0'));
+  const std::string nothing = no_leaves + std::string(2, '\0');
+  EXPECT_TRUE(is_taken(FrameType::kRoundWalk, walk, nothing));
   walk.set_after(std::string(70'000, 'a'));
-  EXPECT_FALSE(is_taken(FrameType::kRoundWalk, walk, no_leaves + '\0'));
+  EXPECT_FALSE(is_taken(FrameType::kRoundWalk, walk, nothing));
 
   peer_wire::HintPut put;
   put.set_key("k");
@@ -360,7 +367,7 @@ TEST(PeerCodecRounds, MoreKeysThanAnyWalkHasAreRefused) {
   const auto keys = [](size_t count) {
     return std::string(32, '\0') + packed([&](ByteWriter& writer) {
              writer.varint(count);
-             writer.bytes(std::string(count, '\0'));
+             writer.bytes(std::string(count + 1, '\0'));
            });
   };
   EXPECT_TRUE(is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), keys(65'536)));
@@ -371,7 +378,7 @@ TEST(PeerCodecRounds, MoreKeysThanAnyWalkHasAreRefused) {
       pack(CausalContext(), writer);
       pack(std::vector<Actor>(), writer);
       writer.varint(count);
-      writer.bytes(std::string(count * 19, '\0'));
+      writer.bytes(std::string(count * 19 + 1, '\0'));
     });
   };
   EXPECT_TRUE(is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), entries(65'536)));
@@ -387,6 +394,10 @@ TEST(PeerCodecRounds, CountsThatTheBytesBelieAreRefused) {
     EXPECT_FALSE(
         is_taken(FrameType::kRoundLeaves, peer_wire::RoundLeaves(), nothing + nothing + '\0' + claim));
     EXPECT_FALSE(is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), std::string(32, '\0') + claim));
+    EXPECT_FALSE(
+        is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), std::string(33, '\0') + claim));
+    EXPECT_FALSE(
+        is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), nothing + std::string(2, '\0') + claim));
     EXPECT_FALSE(is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), claim)) << "entries of a vector";
     EXPECT_FALSE(is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), nothing + claim)) << "actors";
   }
@@ -394,7 +405,8 @@ TEST(PeerCodecRounds, CountsThatTheBytesBelieAreRefused) {
 
 TEST(PeerCodecRounds, ListsOutOfOrderAreRefused) {
   const peer_wire::RoundSlice body;
-  const auto slice = [](const std::vector<Actor>& closed, const std::vector<Dot>& dots) {
+  const auto slice = [](const std::vector<Actor>& closed, const std::vector<Dot>& dots,
+                        const std::string& answered = {}) {
     return packed([&](ByteWriter& writer) {
       pack(CausalContext(), writer);
       pack(closed, writer);
@@ -404,6 +416,8 @@ TEST(PeerCodecRounds, ListsOutOfOrderAreRefused) {
       writer.u64(2);
       pack(dots, writer);
       writer.string("");
+      writer.varint(answered.size());
+      for (const char leaf : answered) writer.bytes(leaf + std::string(16, 'h'));
     });
   };
   EXPECT_TRUE(is_taken(FrameType::kRoundSlice, body, slice({kA, kB}, {{kA, 1}, {kB, 1}})));
@@ -412,6 +426,9 @@ TEST(PeerCodecRounds, ListsOutOfOrderAreRefused) {
   EXPECT_FALSE(is_taken(FrameType::kRoundSlice, body, slice({}, {{kB, 1}, {kA, 1}})));
   EXPECT_FALSE(is_taken(FrameType::kRoundSlice, body, slice({}, {{kA, 1}, {kA, 1}})));
   EXPECT_FALSE(is_taken(FrameType::kRoundSlice, body, slice({}, {{kA, 0}}))) << "no write has the number 0";
+  EXPECT_TRUE(is_taken(FrameType::kRoundSlice, body, slice({}, {}, "ab")));
+  EXPECT_FALSE(is_taken(FrameType::kRoundSlice, body, slice({}, {}, "ba")));
+  EXPECT_FALSE(is_taken(FrameType::kRoundSlice, body, slice({}, {}, "aa")));
 }
 
 TEST(PeerCodecRounds, EveryCutMessageIsRefused) {

@@ -133,9 +133,12 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
                   sample_record().context,
                   {},
                   {{{1}, {2}}, {{1}, {3}}},
+                  false,
                   {{0, {{1, 2}, 3, 4}}, {255, {{5, 6}, 0, 0}}}},
+      RoundLeaves{2, {0xA1}, {}, 17, sample_record().context, {}, {}, true, {}},
       RoundWalk{3, 17, LeafSet().set(0).set(255), binary, {}, true},
       RoundWalk{3, 17, {}, "", {binary, "b"}, false},
+      RoundWalk{3, 17, {}, "", {}, true, {{0, {1, 2}}, {255, {0, 0}}}},
       RoundSlice{3,
                  {0xA1},
                  {},
@@ -144,7 +147,8 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
                  {{{1}, {2}}},
                  {{binary, {1, 2}, {{{{1}, {2}}, 3}}, record}, {"b", {3, 4}, {}, nullptr}},
                  binary,
-                 true}};
+                 true,
+                 {{4, {7, 8}}}}};
   for (const ClientRequest& request : sample_requests()) {
     messages.push_back(ForwardedRequest{8, {request.body, kSampleTimeout}, deadline});
   }

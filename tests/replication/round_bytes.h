@@ -27,6 +27,7 @@ inline size_t round_bytes(const Message& message) {
   if (const auto* walk = std::get_if<RoundWalk>(&message)) {
     size_t bytes = kFrame + sizeof(LeafSet) + walk->after.size();
     for (const std::string& key : walk->storage_keys) bytes += 4 + key.size();
+    bytes += 17 * walk->lacking.size();
     return bytes;
   }
   if (const auto* slice = std::get_if<RoundSlice>(&message)) {
@@ -35,6 +36,7 @@ inline size_t round_bytes(const Message& message) {
       bytes += 24 + entry.storage_key.size() + 24 * entry.dots.size();
       if (entry.record != nullptr) bytes += entry.record->size();
     }
+    bytes += 17 * slice->answered.size();
     return bytes;
   }
   return 0;

@@ -102,6 +102,15 @@ TEST(RoundDifference, RecordsComeAtOnceOfSmallLeavesAndOfThoseThatAreEmptyHere) 
   EXPECT_TRUE(wants_records(Leaf(), large));
 }
 
+TEST(RoundDifference, WhatIsLackingMayBeToldOfSmallLeavesWithMoreKeys) {
+  const Leaf one{.hash = {1, 1}, .keys = 1, .bytes = 100};
+  EXPECT_TRUE(may_lack_keys_only(one, {.hash = {2, 2}, .keys = 64, .bytes = 256 << 10}));
+  EXPECT_TRUE(may_lack_keys_only(Leaf(), one));
+  EXPECT_FALSE(may_lack_keys_only(one, {.hash = {2, 2}, .keys = 1, .bytes = 200}));
+  EXPECT_FALSE(may_lack_keys_only(one, {.hash = {2, 2}, .keys = 65, .bytes = 200}));
+  EXPECT_FALSE(may_lack_keys_only(one, {.hash = {2, 2}, .keys = 2, .bytes = (256 << 10) + 1}));
+}
+
 // They may differ only by tombstones, which aren't counted.
 TEST(RoundDifference, LeavesThatCountTheSameAreListedFirst) {
   const Leaf theirs{.hash = {1, 1}, .keys = 1, .bytes = 10};

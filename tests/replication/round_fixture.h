@@ -381,8 +381,10 @@ class RoundFixture {
       if ((body.request & kBackground) == 0 && on_client) on_client(to, {from, to.id, body});
     } else if constexpr (std::is_same_v<Body, RoundCompare> || std::is_same_v<Body, RoundOpen> ||
                          std::is_same_v<Body, RoundWalk> || std::is_same_v<Body, RoundDigests> ||
-                         std::is_same_v<Body, RoundLeaves> || std::is_same_v<Body, RoundSlice>) {
+                         std::is_same_v<Body, RoundLeaves>) {
       to.convergence->on(from, body, moment(), outbox);
+    } else if constexpr (std::is_same_v<Body, RoundSlice>) {
+      to.convergence->on(from, std::move(body), moment(), outbox);
     } else if constexpr (std::is_same_v<Body, ClientAnswer>) {
       EXPECT_TRUE(answers.emplace(body.requester.request, body.reply).second) << "answered twice";
     } else if constexpr (std::is_same_v<Body, ReadRecord> || std::is_same_v<Body, ReadRange> ||

@@ -19,6 +19,32 @@ std::string key_in(Partition partition, int which = 0) {
     if (RoundFixture::place(key).partition == partition && which-- == 0) return key;
   }
 }
+std::vector<std::string> keys_of_a_leaf(size_t count) {
+  std::vector<std::string> keys;
+  const LeafId leaf = RoundFixture::place("k0").leaf;
+  for (int i = 0; keys.size() < count; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    if (RoundFixture::place(key).leaf == leaf) keys.push_back(key);
+  }
+  return keys;
+}
+
+// What the second node's pulls ask and are told from now on.
+struct RoundTraffic {
+  explicit RoundTraffic(RoundFixture& cluster) {
+    cluster.on_written = [this](auto& from, auto& letter) {
+      const bool is_pulling = from.id == NodeId{2};
+      if (const auto* slice = std::get_if<RoundSlice>(&letter.message)) entries += slice->entries.size();
+      if (is_pulling && std::holds_alternative<RoundWalk>(letter.message)) ++walks;
+      if (is_pulling && std::holds_alternative<ReadRange>(letter.message)) ++own_reads;
+    };
+  }
+
+  size_t walks = 0;
+  size_t entries = 0;
+  size_t own_reads = 0;
+};
+
 CausalContext seen(const Dot& dot) {
   CausalContext context;
   context.vector.raise(dot.actor, dot.counter);
@@ -279,16 +305,13 @@ TEST(Rounds, RefillAnEmptiedNodePieceByPiece) {
   EXPECT_EQ(cluster.node(3).wholeness->incomplete(), 0U);
 }
 
-// Some leaf of them holds many large records: keys first, then what is lacking.
+// Some leaf of them holds many large records: keys first, then what is lacking. (One of the others differs
+// too, so that the hash of the leaf doesn't tell what that is.)
 TEST(Rounds, FetchOfALargeLeafOnlyWhatIsLacking) {
   RoundFixture cluster(2, kNever);
-  std::vector<std::string> keys;
-  const LeafId leaf = RoundFixture::place("k0").leaf;
-  for (int i = 0; keys.size() < 6; ++i) {
-    const std::string key = "k" + std::to_string(i);
-    if (RoundFixture::place(key).leaf == leaf) keys.push_back(key);
-  }
+  const std::vector<std::string> keys = keys_of_a_leaf(6);
   for (size_t i = 0; i < 5; ++i) cluster.put_everywhere(keys[i], std::string(3000, 'v'));
+  cluster.put(2, keys[0], "own");
   cluster.put(1, keys[5], std::string(3000, 'v'));
   cluster.run();
 
@@ -297,6 +320,94 @@ TEST(Rounds, FetchOfALargeLeafOnlyWhatIsLacking) {
   EXPECT_EQ(report.keys_sent, 1U);
   EXPECT_EQ(cluster.statistics(1).keys_sent, 1U);
   EXPECT_EQ(cluster.values(2, keys[5]).size(), 1U);
+}
+
+// Where nothing else differs.
+TEST(Rounds, LearnWhichKeysAreLackingByTheHashOfTheLeaf) {
+  RoundFixture cluster(2, kNever);
+  const std::vector<std::string> keys = keys_of_a_leaf(20);
+  for (size_t i = 0; i < 10; ++i) cluster.put_everywhere(keys[i], "v");
+  for (size_t i = 10; i < 20; ++i) cluster.put(1, keys[i], "v");
+  cluster.run();
+  RoundTraffic traffic(cluster);
+
+  const RepairReport report = cluster.repaired(2);
+
+  EXPECT_EQ(report.keys_sent, 10U);
+  EXPECT_EQ(traffic.entries, 10U);
+  EXPECT_EQ(traffic.own_reads, 0U);
+  EXPECT_EQ(cluster.repaired(2).differences, 0U);
+}
+
+// Some other record of the leaf is newer at the source: nothing can be told, all of the leaf is listed.
+TEST(Rounds, ListALeafWhereTheHashDoesNotTell) {
+  RoundFixture cluster(2, kNever);
+  const std::vector<std::string> keys = keys_of_a_leaf(5);
+  for (size_t i = 0; i < 4; ++i) cluster.put_everywhere(keys[i], "v");
+  cluster.put(1, keys[0], "newer", false, seen(cluster.stored(1, keys[0]).versions.front().dot));
+  cluster.put(1, keys[4], "v");
+  cluster.run();
+
+  const RepairReport report = cluster.repaired(2);
+
+  EXPECT_EQ(report.keys_sent, 2U);
+  EXPECT_EQ(cluster.values(2, keys[0]), std::vector<std::string>{"newer"});
+  EXPECT_EQ(cluster.repaired(2).differences, 0U);
+}
+
+// The source writes on while its leaves are on their way: what it has now is as good.
+TEST(Rounds, TakeALeafForWholeThatIsWhatTheSourceHasNow) {
+  RoundFixture cluster(2, kNever);
+  const std::vector<std::string> keys = keys_of_a_leaf(3);
+  cluster.put_everywhere(keys[0], "v");
+  cluster.put(1, keys[1], "v");
+  cluster.run();
+  RoundTraffic traffic(cluster);
+  const uint64_t request = cluster.repair(2);
+  cluster.run();  // it pauses
+  cluster.put(1, keys[2], "v");
+  cluster.run_for(milliseconds(200));
+
+  ASSERT_TRUE(cluster.answers.contains(request));
+  EXPECT_EQ(std::get<RepairReport>(cluster.answers[request].body).keys_sent, 2U);
+  EXPECT_EQ(traffic.own_reads, 0U);
+}
+
+// What the source hasn't is told by its hash, and asked of nobody.
+TEST(Rounds, AskNothingOfWhoHasLessInALeaf) {
+  RoundFixture cluster(2, kNever);
+  const std::vector<std::string> keys = keys_of_a_leaf(8);
+  for (size_t i = 0; i < 4; ++i) cluster.put_everywhere(keys[i], "v");
+  for (size_t i = 4; i < 8; ++i) cluster.put(2, keys[i], "v");
+  cluster.run();
+  RoundTraffic traffic(cluster);
+
+  EXPECT_EQ(cluster.repaired(2).differences, 0U);
+
+  EXPECT_EQ(traffic.walks, 0U);
+  EXPECT_EQ(cluster.values(2, keys[7]).size(), 1U);
+}
+
+// Of two sources that both have what is lacking here.
+TEST(Rounds, HearOfAPartitionThatIsEqualByNowOnlyThatItIs) {
+  RoundFixture cluster(3, kNever);
+  for (int i = 0; i < 40; ++i) {
+    cluster.put(1, key_in(3, i), "v");
+    cluster.copy(1, 2, key_in(3, i));
+  }
+  cluster.run();
+  size_t leaves = 0, equal = 0;
+  cluster.on_written = [&](auto&, auto& letter) {
+    const auto* answer = std::get_if<RoundLeaves>(&letter.message);
+    if (answer == nullptr || letter.to != NodeId{3}) return;
+    leaves += answer->leaves.size();
+    equal += answer->equal ? 1 : 0;
+  };
+  cluster.repaired(3);
+  EXPECT_GT(leaves, 0U);
+  EXPECT_LE(leaves, 40U);
+  EXPECT_EQ(equal, 1U);
+  EXPECT_TRUE(cluster.node(3).store->floor_covers(3, {cluster.node(1).store->actor(), 1}));
 }
 
 TEST(Rounds, DoNotOpenALeafThatDiffersOnlyByAWriteUnderWay) {

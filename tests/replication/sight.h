@@ -48,14 +48,18 @@ class SightOfNodes {
     if (const auto* digests = std::get_if<RoundDigests>(&letter.message)) {
       waits_[node].push_back({digests->lives, theirs, partitions_});
     } else if (const auto* leaves = std::get_if<RoundLeaves>(&letter.message)) {
+      last_leaves_[{node, leaves->partition}] = theirs;
       if (partitions_.contains(leaves->partition))
         waits_[node].push_back({leaves->floor, theirs, {leaves->partition}});
     } else if (std::holds_alternative<RoundSlice>(letter.message)) {
       last_slice_[node] = theirs;
     } else if (const auto* put = std::get_if<ReplicaPut>(&letter.message)) {
       if (put->source != Source::kAntiEntropy) return;
-      const auto seen = last_slice_[node]->find(put->key);
-      if (seen != last_slice_[node]->end()) add(node, put->key, seen->second);
+      // What is let go is so by what came with the leaves.
+      const bool comes_from_there = put->floor != nullptr;
+      const auto& sight =
+          comes_from_there ? last_slice_[node] : last_leaves_[{node, put->place.partition}];
+      if (const auto seen = sight->find(put->key); seen != sight->end()) add(node, put->key, seen->second);
     }
   }
 
@@ -96,6 +100,7 @@ class SightOfNodes {
   std::map<uint64_t, std::vector<Waits>> waits_;
   std::map<std::pair<uint64_t, Partition>, VersionVector> floors_;  // as last looked at
   std::map<uint64_t, std::shared_ptr<const Sight>> last_slice_;
+  std::map<std::pair<uint64_t, Partition>, std::shared_ptr<const Sight>> last_leaves_;
   std::map<std::string, Sight> saved_;
   uint64_t last_saved_ = 0;
 };

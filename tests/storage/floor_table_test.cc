@@ -185,18 +185,6 @@ TEST(FloorTable, WhatWasErasedIsNeverMarkedAsStripped) {
   EXPECT_FALSE(table.erased(5).stripped);
 }
 
-TEST(FloorTable, EqualSetsOfClosedLivesHaveEqualDigests) {
-  FloorTable table(kPartitions), other(kPartitions), third(kPartitions);
-  EXPECT_EQ(table.closed_digest(), other.closed_digest());
-  table.close({kA});
-  EXPECT_NE(table.closed_digest(), other.closed_digest());
-  table.close({kC, kB});
-  other.close({kB, kC, kA});
-  third.close({kA, kB, actor(3, 2)});
-  EXPECT_EQ(table.closed_digest(), other.closed_digest());
-  EXPECT_NE(table.closed_digest(), third.closed_digest());
-}
-
 TEST(FloorTable, ARecordThatItCannotHaveWrittenIsNamed) {
   const std::vector<std::pair<std::string, std::string>> records{
       {"f", ""},                                                                 // no partition

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "storage/hash_subset.h"
 #include "storage/storage_key.h"
 #include "tests/storage/sample_records.h"
 #include "tests/storage/store_fixture.h"
@@ -28,7 +29,8 @@ class WalkFixture {
   void put(std::string_view bucket, std::string_view key, const Record& record) {
     const Place place = place_of({.partitions = kPartitions}, bucket, key);
     std::string bytes;
-    encode_record(record, {.low = 1, .high = 2}, content_bytes(key, record), bytes);
+    const uint64_t low = hashes_are_random ? random_.next() : 1;
+    encode_record(record, {.low = low, .high = 2}, content_bytes(key, record), bytes);
     put_raw(Family::kData, place.storage_key, bytes);
     stored[place.storage_key] = {place, bytes};
   }
@@ -51,6 +53,7 @@ class WalkFixture {
   MemoryDisk disk;
   MemoryEngine engine{disk};
   std::map<std::string, Stored> stored;
+  bool hashes_are_random = false;
   SeededRandom random_;
 };
 
@@ -121,6 +124,85 @@ TEST(RangeSlice, WalksExactlyTheLeavesAskedForInTokenOrder) {
     }
     if (HasFailure()) return;
   }
+}
+
+// Another node's leaves lack some records of each: these are what is found, in as many steps as it takes.
+TEST(RangeSlice, TellsByTheHashOfALeafWhatAnotherLacks) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    WalkFixture fixture(seed);
+    fixture.hashes_are_random = true;
+    fixture.put_some(1500, 100);
+    SeededRandom random(seed);
+    std::map<uint8_t, Hash128> here, there;
+    std::vector<std::string> lacking;
+    for (const auto& [storage_key, stored] : fixture.stored) {
+      if (stored.place.partition != 2) continue;
+      const auto leaf = static_cast<uint8_t>(stored.place.leaf % kLeavesPerPartition);
+      const Hash128 hash = decode_record_head(stored.record)->hash;
+      here[leaf] ^= hash;
+      there[leaf];
+      if (random.one_in(3)) {
+        lacking.push_back(storage_key);
+      } else {
+        there[leaf] ^= hash;
+      }
+    }
+    RangeStep step{.partition = 2, .ring_partitions = kPartitions, .bytes_max = 1 + random.below(3000)};
+    for (const auto& [leaf, hash] : there) step.others.push_back({leaf, hash});
+    std::vector<RangeEntry> found;
+    while (!step.others.empty()) {
+      const Result<RangeSlice> slice = range_slice(fixture.engine, step);
+      ASSERT_TRUE(slice.ok());
+      ASSERT_FALSE(slice->answered.empty());
+      EXPECT_EQ(slice->at_end, slice->answered.size() == step.others.size());
+      for (const LeafHash& leaf : slice->answered) {
+        EXPECT_EQ(leaf, (LeafHash{step.others.front().leaf, here[leaf.leaf]}));
+        EXPECT_TRUE(slice->told[leaf.leaf]);
+        step.others.erase(step.others.begin());
+      }
+      found.insert(found.end(), slice->entries.begin(), slice->entries.end());
+    }
+    expect_equal(found, lacking, fixture.stored, true);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(RangeSlice, TellsNothingOfALeafThatHoldsSomethingElse) {
+  WalkFixture fixture;
+  fixture.hashes_are_random = true;
+  fixture.put_some(1500, 100);
+  const uint32_t leaf = fixture.stored.begin()->second.place.leaf;
+  const Result<RangeSlice> slice =
+      range_slice(fixture.engine, {.partition = 0,
+                                   .ring_partitions = kPartitions,
+                                   .others = {{static_cast<uint8_t>(leaf), {.low = 1, .high = 1}}}});
+  ASSERT_TRUE(slice.ok());
+  EXPECT_TRUE(slice->entries.empty());
+  EXPECT_EQ(slice->answered.size(), 1U);
+  EXPECT_NE(slice->answered.front().hash, Hash128());
+  EXPECT_TRUE(slice->told.none());
+  EXPECT_TRUE(slice->at_end);
+}
+
+TEST(RangeSlice, TellsNothingOfALeafWithTooManyRecords) {
+  WalkFixture fixture;
+  const uint32_t leaf = place_of({.partitions = kPartitions}, "", "k0").leaf;
+  for (size_t i = 0, found = 0; found <= kSubsetMax; ++i) {
+    const std::string key = cat("k", i);
+    if (place_of({.partitions = kPartitions}, "", key).leaf != leaf) continue;
+    const Dot dot{sample::kA, i + 1};
+    fixture.put("", key, {sample::context({dot}), {sample::value(dot, "v")}});
+    ++found;
+  }
+  const Result<RangeSlice> slice =
+      range_slice(fixture.engine, {.partition = leaf / kLeavesPerPartition,
+                                   .ring_partitions = kPartitions,
+                                   .others = {{static_cast<uint8_t>(leaf % kLeavesPerPartition), {}}}});
+  ASSERT_TRUE(slice.ok());
+  EXPECT_TRUE(slice->entries.empty());
+  EXPECT_TRUE(slice->told.none());
+  EXPECT_TRUE(slice->at_end);
 }
 
 TEST(RangeSlice, LooksUpExactlyTheKeysAskedFor) {
