@@ -2,8 +2,9 @@
 // about so many bytes: ninja -C build/release rounds_bench && build/release/bin/rounds_bench [KEYS [BYTES]]
 //
 // Targets, with 1,000,000 keys of 1 KiB: equal nodes within 5 ms and 1 KB; one differing key within 200 ms
-// and 64 KiB, 100 scattered ones within 100 times that; 10,000 missing keys, and an emptied node, at 50 MB/s. Those that are scattered cost a
-// look-up each in all files of the source; half of that speed is seen, with both nodes on one thread.
+// and 64 KiB, 100 scattered ones within 100 times that; 10,000 missing keys, and an emptied node, at 50 MB/s.
+// Those that are scattered cost a look-up each in all files of the source: half of that speed is seen, with
+// both nodes on one thread.
 // Half of the 200 ms is the pause before the second look. What loading leaves for compactions to do is done
 // before a round is measured; what a round itself gives them to do is in its figures.
 #include <sys/resource.h>
