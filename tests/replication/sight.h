@@ -57,8 +57,7 @@ class SightOfNodes {
       if (put->source != Source::kAntiEntropy) return;
       // What is let go is so by what came with the leaves.
       const bool comes_from_there = put->floor != nullptr;
-      const auto& sight =
-          comes_from_there ? last_slice_[node] : last_leaves_[{node, put->place.partition}];
+      const auto& sight = comes_from_there ? last_slice_[node] : last_leaves_[{node, put->place.partition}];
       if (const auto seen = sight->find(put->key); seen != sight->end()) add(node, put->key, seen->second);
     }
   }
