@@ -66,6 +66,33 @@ void pack(const std::vector<LeafHash>& leaves, ByteWriter& writer) {
   }
 }
 
+void pack(const std::vector<LeafAnswer>& answers, ByteWriter& writer) {
+  writer.varint(answers.size());
+  for (const LeafAnswer& answer : answers) {
+    const Hash128 hash = answer.hash.value_or(Hash128());
+    writer.u8(answer.leaf);
+    writer.u8(answer.hash ? 1 : 0);
+    writer.u64(hash.low);
+    writer.u64(hash.high);
+  }
+}
+
+std::vector<LeafAnswer> unpack_leaf_answers(ByteReader& reader) {
+  std::vector<LeafAnswer> answers;
+  const size_t count = bounded_count(reader, 18, kLeavesPerPartition);
+  for (size_t i = 0; i < count && reader.ok(); ++i) {
+    LeafAnswer answer{.leaf = reader.u8(), .hash = {}};
+    const uint8_t has_hash = reader.u8();
+    const uint64_t low = reader.u64();
+    const Hash128 hash{low, reader.u64()};
+    if (has_hash == 1) answer.hash = hash;
+    if (has_hash > 1 || (has_hash == 0 && hash != Hash128())) reader.fail();
+    if (!answers.empty() && answer.leaf <= answers.back().leaf) reader.fail();
+    answers.push_back(answer);
+  }
+  return answers;
+}
+
 std::vector<LeafHash> unpack_leaf_hashes(ByteReader& reader) {
   std::vector<LeafHash> leaves;
   const size_t count = bounded_count(reader, 17, kLeavesPerPartition);
@@ -308,7 +335,7 @@ RoundSlice from_body(const peer_wire::RoundSlice& body, PeerIncoming& in) {
     const std::string_view record = reader.string(in.peek_values().size());
     if (!record.empty()) entry.record = std::make_shared<const std::string>(record);
   }
-  slice.answered = unpack_leaf_hashes(reader);
+  slice.answered = unpack_leaf_answers(reader);
   end_of(reader, in);
   return slice;
 }

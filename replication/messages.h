@@ -276,13 +276,13 @@ struct RoundLeaves {
   Partition partition = 0;
   Floor floor;  // of the source, its own lives included
   CausalContext erased;
-  std::vector<Actor> closed;       // its closed lives
-  bool equal = false;              // to what the puller holds: then without leaves
+  std::vector<Actor> closed;       // its closed lives; where it isn't equal
+  bool equal = false;              // to what the puller held when it asked: then without leaves
   std::vector<LeafDigest> leaves;  // those that aren't empty, in order
 };
 
-// The keys and versions of some leaves, or of some keys; or what the puller lacks of some leaves, by their hashes
-// at the puller (RangeStep::others).
+// The keys and versions of some leaves, or of some keys; or what the puller lacks of some leaves, told by
+// their hashes at the puller (RangeStep::leaves_elsewhere).
 struct RoundWalk {
   RequestNumber round = 0;
   Partition partition = 0;
@@ -310,7 +310,7 @@ struct RoundSlice {
   std::vector<Entry> entries;
   std::string last;
   bool at_end = false;
-  std::vector<LeafHash> answered;  // of `lacking`: RangeSlice::answered
+  std::vector<LeafAnswer> answered;  // of `lacking`, as they are at the source
 };
 
 // To the own disk; each comes back as its answer.

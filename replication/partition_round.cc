@@ -32,7 +32,8 @@ void PartitionRound::start(Moment moment, MessageOutbox& outbox) {
                                  .hash = environment_.store.leaves().partition_hash(partition_)});
 }
 
-// Both sides in one moment each: a leaf that is equal to what the source had then holds what it had.
+// The source's side is of one moment. Whatever is equal to it here, at any moment from when this node asked,
+// holds what the source had then: states only grow.
 bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbox) {
   if (question_ == 0 || leaves.round != question_) return false;
   question_ = 0;
@@ -57,7 +58,7 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
   } else if (to_pull_.size() <= kFewLeaves) {
     pauses_until_ = moment.now + kSecondLook;
   } else {
-    pull(moment, outbox);
+    begin_pull(moment, outbox);
   }
   return true;
 }
@@ -67,13 +68,12 @@ void PartitionRound::resume(Moment moment, MessageOutbox& outbox) {
   heard_at_ = moment.now;
   std::erase_if(to_pull_,
                 [&](const auto& theirs) { return theirs.second.hash == own_leaf(theirs.first).hash; });
-  pull(moment, outbox);
+  begin_pull(moment, outbox);
 }
 
-void PartitionRound::pull(Moment moment, MessageOutbox& outbox) {
+void PartitionRound::begin_pull(Moment moment, MessageOutbox& outbox) {
   environment_.statistics.leaves_opened += to_pull_.size();
   if (to_pull_.empty()) return finish();
-  if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
   for (const auto& [leaf, theirs] : to_pull_) {
     const Leaf own = own_leaf(leaf);
     lacking_[leaf] = may_lack_keys_only(own, theirs);
@@ -84,7 +84,6 @@ void PartitionRound::pull(Moment moment, MessageOutbox& outbox) {
 
 void PartitionRound::pull_leaves(Moment moment, MessageOutbox& outbox) {
   if (to_pull_.empty()) return finish();
-  if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
   with_records_.reset();
   keys_only_.reset();
   own_.clear();
@@ -129,8 +128,8 @@ RangeStep PartitionRound::own_step() const {
                  .leaves = with_records_ | keys_only_,
                  .after = own_position_,
                  .records = false};
-  for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
-    if (surplus_[leaf]) step.others.push_back({static_cast<uint8_t>(leaf), to_pull_.at(leaf).hash});
+  for (const auto& [leaf, theirs] : to_pull_) {
+    if (surplus_[leaf]) step.leaves_elsewhere.push_back({static_cast<uint8_t>(leaf), theirs.hash});
   }
   return step;
 }
@@ -143,24 +142,32 @@ bool PartitionRound::on(RangeRead& read, Moment moment, MessageOutbox& outbox) {
     fail(std::move(read.status));
     return true;
   }
-  for (RangeEntry& entry : read.slice.entries) {
-    RecordHead& head = entry.head;
-    environment_.store.restore(head.context);
-    own_[std::move(entry.storage_key)] = {{std::move(head.dots), std::move(head.context), head.transient},
-                                          false};
-  }
+  keep_own(read.slice);
   own_position_ = std::move(read.slice.last);
   own_listed_ = read.slice.at_end;
-  for (const LeafHash& leaf : read.slice.answered) surplus_.reset(leaf.leaf);
+  for (const LeafAnswer& answer : read.slice.answered) surplus_.reset(answer.leaf);
   std::erase_if(to_pull_, [&](const auto& theirs) { return read.slice.told[theirs.first]; });
   if (!own_listed_) read_own(outbox);
   advance(moment, outbox);
   return true;
 }
 
+// Of what the source hasn't only that is of interest which it has let go.
+void PartitionRound::keep_own(RangeSlice& slice) {
+  const bool is_surplus = surplus_.any();
+  for (RangeEntry& entry : slice.entries) {
+    RecordHead& head = entry.head;
+    environment_.store.restore(head.context);
+    OwnKey own{std::move(head.dots), std::move(head.context), head.transient};
+    if (is_surplus && gone_dots(own, {}, claims_).empty()) continue;
+    own_[std::move(entry.storage_key)] = {std::move(own), false};
+  }
+}
+
 // ---- What the source lists
 
-// One thing at a time: the own list, what the source sends with records, its keys, what is lacking of those.
+// One thing at a time: what the source can tell to be lacking; what is only here; then of the leaves that
+// differ still the own list, what the source sends with records, its keys, what is lacking of those.
 void PartitionRound::advance(Moment moment, MessageOutbox& outbox) {
   if (ended_ || !own_listed_ || question_ != 0 || ask_again_at_ || !puts_.empty()) return;
   if (walk_ != Walk::kNone) return ask(outbox);
@@ -181,6 +188,7 @@ void PartitionRound::begin(Walk walk, MessageOutbox& outbox) {
 }
 
 void PartitionRound::ask(MessageOutbox& outbox) {
+  if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
   question_ = environment_.next_number();
   RoundWalk asked{.round = question_, .partition = partition_};
   asked.records = walk_ != Walk::kKeysOnly;
@@ -283,10 +291,7 @@ void PartitionRound::go_behind(RoundSlice& slice) {
     to_fetch_.erase(to_fetch_.begin(), to_fetch_.begin() + static_cast<ptrdiff_t>(seen));
     if (to_fetch_.empty()) walk_ = Walk::kNone;
   } else if (walk_ == Walk::kLacking) {
-    for (const LeafHash& there : slice.answered) lacking_.reset(there.leaf);
-    answered_.insert(answered_.end(), slice.answered.begin(), slice.answered.end());
-    if (slice.at_end || slice.answered.empty()) lacking_.reset();
-    if (lacking_.none()) walk_ = Walk::kNone;
+    note_answered(slice);
   } else if (slice.at_end) {
     (walk_ == Walk::kWithRecords ? with_records_ : keys_only_).reset();
     walk_ = Walk::kNone;
@@ -295,14 +300,21 @@ void PartitionRound::go_behind(RoundSlice& slice) {
   }
 }
 
-// Once what came is staged here. Equal to what the source has now, or had when its leaves were read: all that
-// it had then is here.
+void PartitionRound::note_answered(const RoundSlice& slice) {
+  for (const LeafAnswer& answer : slice.answered) {
+    if (!lacking_[answer.leaf]) return fail(corruption("has answered for a leaf that wasn't asked for"));
+    lacking_.reset(answer.leaf);
+    answered_.push_back(answer);
+  }
+  if (slice.at_end || slice.answered.empty()) lacking_.reset();
+  if (lacking_.none()) walk_ = Walk::kNone;
+}
+
+// Once what came is staged here. What is equal to what the source has now holds all that it had when its leaves
+// were read. Of a leaf that was too large for an answer nothing is known.
 void PartitionRound::drop_equal_leaves() {
-  for (const LeafHash& there : std::exchange(answered_, {})) {
-    const auto at = to_pull_.find(there.leaf);
-    if (at == to_pull_.end()) continue;
-    const Hash128 own = own_leaf(there.leaf).hash;
-    if (own == there.hash || own == at->second.hash) to_pull_.erase(at);
+  for (const LeafAnswer& there : std::exchange(answered_, {})) {
+    if (there.hash && own_leaf(there.leaf).hash == *there.hash) to_pull_.erase(there.leaf);
   }
 }
 

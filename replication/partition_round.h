@@ -5,9 +5,10 @@
 // write under way. Leaves that differ still are pulled some at a time, so that what is held stays small. Of
 // small ones, and of those that are empty here, the source sends the records at once; else keys and dots come
 // first, and then what is lacking. But first of all it is asked for whole keys that are lacking, which it can
-// tell by the hashes of the leaves here; and where there is more here, this node tells by the source's hashes what
-// the source hasn't. Often nothing differs afterwards, and nothing need be listed. What this node has and the source doesn't list is superseded as far as the
-// source's floor covers it (round_difference.h decides).
+// tell by the hashes of the leaves here; and where there is more here, this node tells by the source's hashes
+// what the source hasn't. Often nothing differs afterwards, and nothing need be listed. What this node has
+// and the source doesn't list is superseded as far as the source's floor covers it (round_difference.h
+// decides).
 //
 // Everything that is pulled ends in a ReplicaPut to the own replica. When all of them are acknowledged, this
 // node has all that the source had when its leaves were read, and its floor may say so.
@@ -73,7 +74,7 @@ class PartitionRound {
   };
 
   Leaf own_leaf(uint32_t leaf) const;
-  void pull(Moment moment, MessageOutbox& outbox);
+  void begin_pull(Moment moment, MessageOutbox& outbox);
   void pull_leaves(Moment moment, MessageOutbox& outbox);
   void list_own(MessageOutbox& outbox);
   RangeStep own_step() const;
@@ -87,6 +88,8 @@ class PartitionRound {
   void take_bare(RoundSlice::Entry& entry, const OwnKey* own, const std::shared_ptr<const Floor>& floor,
                  const SourceClaims& claims, Moment moment, MessageOutbox& outbox);
   void go_behind(RoundSlice& slice);
+  void note_answered(const RoundSlice& slice);
+  void keep_own(RangeSlice& slice);
   void drop_equal_leaves();
   void drop_unlisted(Moment moment, MessageOutbox& outbox);
   void put(std::string_view storage_key, SharedBytes record, std::shared_ptr<const Floor> floor,
@@ -100,13 +103,13 @@ class PartitionRound {
 
   RequestNumber question_ = 0;  // under way; 0: none
   std::optional<Time> ask_again_at_;
-  SourceClaims claims_;   // when its leaves were read
-  CausalContext erased_;  // then
+  SourceClaims claims_;               // when its leaves were read
+  CausalContext erased_;              // then
   std::map<uint32_t, Leaf> to_pull_;  // leaves that differ, as they were there
   std::optional<Time> pauses_until_;
-  LeafSet lacking_;                 // leaves to ask for lacking keys
-  LeafSet surplus_;                 // leaves of which more is here, to look for what the source hasn't
-  std::vector<LeafHash> answered_;  // leaves asked for, as they were there then
+  LeafSet lacking_;                   // leaves to ask for lacking keys
+  LeafSet surplus_;                   // leaves of which more is here, to look for what the source hasn't
+  std::vector<LeafAnswer> answered_;  // of leaves that were asked for
 
   // Of the leaves that are being pulled.
   LeafSet with_records_;

@@ -56,9 +56,9 @@ std::shared_ptr<const Floor> floor_for(const std::vector<Dot>& gone,
 // A context of a record without versions that lets go of just these.
 CausalContext context_over(const std::vector<Dot>& gone, const OwnKey& own);
 
-// True where whole keys are lacking here of a leaf so small that the source may tell which by the hash of this
-// node's leaf (storage/hash_subset.h).
-// The other way round, this node may tell by the source's hash what the source hasn't.
+// True where nothing but whole keys may be lacking here of a leaf so small that the source can tell which by
+// the hash of this node's leaf (storage/hash_subset.h). With both exchanged: where this node may tell what
+// the source hasn't.
 bool may_lack_keys_only(const Leaf& own, const Leaf& theirs);
 
 // True where the source's records of a leaf are sent at once, not only their keys and dots: it is small, or

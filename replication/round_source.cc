@@ -63,8 +63,8 @@ void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) 
   if (reply.status.ok()) {
     reply.floor = store.floor(open.partition);
     reply.erased = store.erased(open.partition);
-    reply.closed = store.floors().closed();
     reply.equal = store.leaves().partition_hash(open.partition) == open.hash;
+    if (!reply.equal) reply.closed = store.floors().closed();
     const LeafPage* page = reply.equal ? nullptr : store.leaves().page(open.partition);
     if (page != nullptr) {
       for (size_t leaf = 0; leaf < page->size(); ++leaf) {
@@ -127,7 +127,7 @@ void RoundSource::read(uint64_t ticket, MessageOutbox& outbox) {
                                                    .leaves = asked.leaves,
                                                    .after = asked.after,
                                                    .storage_keys = asked.storage_keys,
-                                                   .others = asked.lacking,
+                                                   .leaves_elsewhere = asked.lacking,
                                                    .records = asked.records}});
 }
 

@@ -35,7 +35,7 @@ class Cursor {
   virtual std::string_view key() const = 0;    // until it is moved
   virtual std::string_view value() const = 0;  // until it is moved
   virtual void next() = 0;
-  // On to the first entry whose key isn't below `from`; never backwards. While valid().
+  // On to the first entry whose key isn't below `from`, which lies above key(). While valid().
   virtual void skip_to(std::string_view from) = 0;
   virtual Status status() const = 0;  // why valid() became false: ok at the end of the range
 };

@@ -1,8 +1,8 @@
-// Which records of a leaf another node lacks, told by nothing but the hash of its leaf. A leaf's hash is the XOR
-// of its records' hashes: so the XOR of both leaves' hashes is that of the records that are in one of them
-// only, and where the other lacks some and has nothing else, these are the one subset of the own records with
-// that XOR. It is found as the solution of linear equations over GF(2), 128 of them. That some other subset
-// of n random hashes has the same XOR has a chance of 2^(n - 128).
+// Which records of a leaf another node lacks, told by nothing but the hash of its leaf. A leaf's hash is the
+// XOR of its records' hashes: so the XOR of both leaves' hashes is that of the records that are in one of
+// them only, and where the other lacks some and has nothing else, these are the one subset of the own records
+// with that XOR. It is found as the solution of linear equations over GF(2), 128 of them. That some other
+// subset of n random hashes has the same XOR has a chance of 2^(n - 128).
 #pragma once
 
 #include <cstdint>

@@ -67,6 +67,7 @@ class MemoryCursor final : public Cursor {
     settle(key_, disk_.table(family_).upper_bound(key_), before_.upper_bound(key_));
   }
   void skip_to(std::string_view from) override {
+    CHECK(valid_ && from > key_);  // what was changed behind it isn't remembered
     const std::lock_guard lock(disk_.mutex_);
     settle(from, disk_.table(family_).lower_bound(from), before_.lower_bound(from));
   }

@@ -11,7 +11,8 @@ namespace ringkv {
 namespace {
 
 constexpr size_t kRecordsMax = 20'000;
-constexpr size_t kLeafBytesMax = size_t{1} << 20;  // of one that is read as a whole
+constexpr size_t kLeafBytesMax = size_t{1} << 20;  // of one that is looked at as a whole
+constexpr size_t kBytesReadMax = size_t{8} << 20;  // in a step that may send nothing of what it reads
 constexpr char kTransientPrefix = 't';
 
 Status damaged(std::string_view storage_key, const Status& why) {
@@ -27,7 +28,7 @@ class RangeWalk {
 
   Result<RangeSlice> run() {
     Status status;
-    if (!step_.others.empty()) {
+    if (!step_.leaves_elsewhere.empty()) {
       status = take_differences();
     } else if (!step_.storage_keys.empty()) {
       status = look_up();
@@ -55,7 +56,8 @@ class RangeWalk {
     return {};
   }
 
-  // One cursor for all leaves: to make one costs more than to move it, and a neighbour is where it stands.
+  // One cursor for all leaves: to make one costs more than to move it, and a neighbour is where it stands. It
+  // looks one record past each leaf: damage there fails the step too, and is found sooner.
   void go_to(const std::string& lower) {
     if (cursor_ == nullptr) {
       cursor_ = engine_.seek(Family::kData, lower, upper_of(kLeavesPerPartition - 1));
@@ -75,24 +77,20 @@ class RangeWalk {
                            step_.ring_partitions * kLeavesPerPartition);
   }
 
-  // Whole leaves: what a part of one adds up to says nothing.
+  // Whole leaves: what a part of one adds up to says nothing. Where nothing can be told nothing is sent, so
+  // what is read is bounded too.
   Status take_differences() {
-    for (const LeafHash& other : step_.others) {
-      if (full_) return {};
+    for (const LeafHash& other : step_.leaves_elsewhere) {
+      if (full_ || bytes_read_ > kBytesReadMax) return {};
       LeafContents contents;
       const Result<bool> whole = read_leaf(other.leaf, contents);
       if (!whole.ok()) return whole.status();
-      LeafHash& here = slice_.answered.emplace_back(LeafHash{other.leaf, {}});
+      LeafAnswer& answer = slice_.answered.emplace_back(LeafAnswer{other.leaf, {}});
       if (!*whole) continue;
-      for (const Hash128& hash : contents.hashes) here.hash ^= hash;
-      Hash128 difference = here.hash;
-      difference ^= other.hash;
-      const std::optional<uint64_t> members = subset_with_xor(contents.hashes, difference);
-      slice_.told[other.leaf] = members.has_value();
-      for (size_t i = 0; members && i < contents.hashes.size(); ++i) {
-        if ((*members >> i & 1) == 0) continue;
-        append(contents.keys[i], std::move(contents.heads[i]), contents.record(i));
-      }
+      Hash128 here;
+      for (const Hash128& hash : contents.hashes) here ^= hash;
+      answer.hash = here;
+      take_difference(other, here, contents);
     }
     slice_.at_end = true;
     return {};
@@ -102,7 +100,7 @@ class RangeWalk {
     std::vector<std::string> keys;
     std::vector<RecordHead> heads;
     std::vector<Hash128> hashes;
-    std::string bytes;  // of all records, one behind the other
+    std::string bytes;  // of all records, one behind the other; where records are asked for
     std::vector<size_t> ends;
 
     std::string_view record(size_t i) const {
@@ -114,18 +112,32 @@ class RangeWalk {
   // False where there is too much of it.
   Result<bool> read_leaf(uint32_t leaf, LeafContents& contents) {
     const std::string upper = upper_of(leaf);
+    size_t bytes = 0;
     for (go_to(lower_of(leaf)); is_below(upper); cursor_->next()) {
-      if (contents.hashes.size() == kSubsetMax || contents.bytes.size() > kLeafBytesMax) return false;
+      if (contents.hashes.size() == step_.leaf_records_max || bytes > kLeafBytesMax) return false;
       Result<RecordHead> head = decode_record_head(cursor_->value());
       if (!head.ok()) return damaged(cursor_->key(), head.status());
+      bytes += cursor_->value().size();
+      bytes_read_ += cursor_->value().size();
       contents.keys.emplace_back(cursor_->key());
       contents.hashes.push_back(head->hash);
       contents.heads.push_back(*std::move(head));
-      contents.bytes += cursor_->value();
+      if (step_.records) contents.bytes += cursor_->value();
       contents.ends.push_back(contents.bytes.size());
     }
     if (Status status = cursor_->status(); !status.ok()) return status;
     return true;
+  }
+
+  void take_difference(const LeafHash& other, const Hash128& here, LeafContents& contents) {
+    Hash128 difference = here;
+    difference ^= other.hash;
+    const std::optional<uint64_t> members = subset_with_xor(contents.hashes, difference);
+    slice_.told[other.leaf] = members.has_value();
+    for (size_t i = 0; members && i < contents.hashes.size(); ++i) {
+      if ((*members >> i & 1) != 0)
+        append(contents.keys[i], std::move(contents.heads[i]), contents.record(i));
+    }
   }
 
   Status look_up() {
@@ -169,7 +181,8 @@ class RangeWalk {
   const RangeStep& step_;
   std::unique_ptr<Cursor> cursor_;  // of the partition
   RangeSlice slice_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;       // of the answer
+  size_t bytes_read_ = 0;  // of whole leaves
   bool full_ = false;
 };
 

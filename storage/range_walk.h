@@ -5,6 +5,7 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,17 +27,27 @@ struct LeafHash {
   friend bool operator==(const LeafHash&, const LeafHash&) = default;
 };
 
+// What was found of such a leaf. Without a hash it is too large to be looked at as a whole.
+struct LeafAnswer {
+  uint8_t leaf = 0;
+  std::optional<Hash128> hash;
+
+  friend bool operator==(const LeafAnswer&, const LeafAnswer&) = default;
+};
+
 struct RangeStep {
   Partition partition = 0;
   uint32_t ring_partitions = 0;
   LeafSet leaves;                         // walked in token order
   std::string after;                      // storage key of the last record seen; empty: from the start
   std::vector<std::string> storage_keys;  // not empty: exactly these instead of a walk
-  // Not empty: instead of a walk, of each of these leaves (in order) the records that, added to a leaf with
-  // this hash, make it what it is here (storage/hash_subset.h). None where no such records can be told.
-  std::vector<LeafHash> others;
-  bool records = true;                    // false: heads only
-  size_t bytes_max = size_t{1} << 20;     // of the answer; a record larger than that comes alone
+  // Not empty: instead of a walk, of each of these leaves (in order) the records that, added to another
+  // node's leaf with this hash, make it what it is here (storage/hash_subset.h). None where that can't be
+  // told.
+  std::vector<LeafHash> leaves_elsewhere;
+  bool records = true;                 // false: heads only
+  size_t bytes_max = size_t{1} << 20;  // of the answer; a record larger than that comes alone
+  size_t leaf_records_max = 64;        // of a leaf that is looked at as a whole; at most kSubsetMax
 };
 
 struct RangeEntry {
@@ -50,8 +61,8 @@ struct RangeSlice {
   std::vector<RangeEntry> entries;
   std::string last;  // storage key of the last record looked at
   bool at_end = false;
-  std::vector<LeafHash> answered;  // of `others`, as they are here; zero where it is too large to tell
-  LeafSet told;                    // of those: the entries say what the other lacks, which has nothing else
+  std::vector<LeafAnswer> answered;  // of `leaves_elsewhere`, as they are here
+  LeafSet told;  // of those: the other leaf holds what is here but for the entries, and nothing else
 };
 
 // CORRUPTION names the key of a damaged record.

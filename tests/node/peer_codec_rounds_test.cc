@@ -154,8 +154,8 @@ TEST(PeerCodecRounds, ASliceSaysWhereOnlyDotsAreListed) {
                  {{"a", {1, 2}, {{kA, 3}, {kB, ~0ULL}}, nullptr}, {"b", {3, 4}, {}, shared("r")}},
                  "b",
                  true,
-                 {{7, {5, 6}}}});
-  EXPECT_EQ(got.answered, (std::vector<LeafHash>{{7, {5, 6}}}));
+                 {{7, Hash128{5, 6}}, {8, Hash128()}, {9, {}}}});
+  EXPECT_EQ(got.answered, (std::vector<LeafAnswer>{{7, Hash128{5, 6}}, {8, Hash128()}, {9, {}}}));
   EXPECT_EQ(got.floor, sample_record().context);
   EXPECT_EQ(got.closed, std::vector<Actor>{kA});
   ASSERT_EQ(got.entries.size(), 2U);
@@ -394,8 +394,7 @@ TEST(PeerCodecRounds, CountsThatTheBytesBelieAreRefused) {
     EXPECT_FALSE(
         is_taken(FrameType::kRoundLeaves, peer_wire::RoundLeaves(), nothing + nothing + '\0' + claim));
     EXPECT_FALSE(is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), std::string(32, '\0') + claim));
-    EXPECT_FALSE(
-        is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), std::string(33, '\0') + claim));
+    EXPECT_FALSE(is_taken(FrameType::kRoundWalk, peer_wire::RoundWalk(), std::string(33, '\0') + claim));
     EXPECT_FALSE(
         is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), nothing + std::string(2, '\0') + claim));
     EXPECT_FALSE(is_taken(FrameType::kRoundSlice, peer_wire::RoundSlice(), claim)) << "entries of a vector";
@@ -417,7 +416,7 @@ TEST(PeerCodecRounds, ListsOutOfOrderAreRefused) {
       pack(dots, writer);
       writer.string("");
       writer.varint(answered.size());
-      for (const char leaf : answered) writer.bytes(leaf + std::string(16, 'h'));
+      for (const char leaf : answered) writer.bytes(leaf + ('\1' + std::string(16, 'h')));
     });
   };
   EXPECT_TRUE(is_taken(FrameType::kRoundSlice, body, slice({kA, kB}, {{kA, 1}, {kB, 1}})));

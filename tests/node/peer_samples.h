@@ -148,7 +148,7 @@ inline std::vector<PeerMessage> sample_peer_messages(Time now) {
                  {{binary, {1, 2}, {{{{1}, {2}}, 3}}, record}, {"b", {3, 4}, {}, nullptr}},
                  binary,
                  true,
-                 {{4, {7, 8}}}}};
+                 {{4, Hash128{7, 8}}, {5, {}}}}};
   for (const ClientRequest& request : sample_requests()) {
     messages.push_back(ForwardedRequest{8, {request.body, kSampleTimeout}, deadline});
   }

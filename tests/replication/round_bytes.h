@@ -19,7 +19,7 @@ inline size_t round_bytes(const Message& message) {
   if (const auto* digests = std::get_if<RoundDigests>(&message)) {
     return kFrame + 4 * digests->ids.size() + 16 * digests->digests.size() + bytes_of(digests->lives);
   }
-  if (std::holds_alternative<RoundOpen>(message)) return kFrame + 12;
+  if (std::holds_alternative<RoundOpen>(message)) return kFrame + 20;
   if (const auto* leaves = std::get_if<RoundLeaves>(&message)) {
     return kFrame + bytes_of(leaves->floor) + bytes_of(leaves->erased) + 16 * leaves->closed.size() +
            33 * leaves->leaves.size();
@@ -36,7 +36,7 @@ inline size_t round_bytes(const Message& message) {
       bytes += 24 + entry.storage_key.size() + 24 * entry.dots.size();
       if (entry.record != nullptr) bytes += entry.record->size();
     }
-    bytes += 17 * slice->answered.size();
+    bytes += 18 * slice->answered.size();
     return bytes;
   }
   return 0;

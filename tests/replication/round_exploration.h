@@ -54,6 +54,7 @@ class RoundExploration {
   explicit RoundExploration(const Settings& settings)
       : settings_(settings), random_(settings.seed), cluster_(3, std::chrono::milliseconds(200)) {
     cluster_.slice_bytes_max = random_.one_in(2) ? 1 : 0;
+    cluster_.leaf_records_max = random_.one_in(2) ? 1 : 0;
     cluster_.on_written = [this](auto& from, auto& letter) { note(from, letter); };
     cluster_.on_client = [this](auto& at, const auto& letter) { on_client(at, letter); };
     cluster_.on_dispatched = [this](auto& to, const auto& letter) { see(to, letter); };

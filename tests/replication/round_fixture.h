@@ -404,6 +404,7 @@ class RoundFixture {
     } else if (auto* read = std::get_if<ReadRange>(&message)) {
       RangeRead result{read->ticket, {}, {}};
       if (slice_bytes_max != 0) read->step.bytes_max = slice_bytes_max;
+      if (leaf_records_max != 0) read->step.leaf_records_max = leaf_records_max;
       Result<RangeSlice> slice = range_slice(*node.engine, read->step);
       if (slice.ok()) result.slice = std::move(*slice);
       result.status = slice.status();
@@ -420,7 +421,8 @@ class RoundFixture {
   const Settings settings_;
 
  public:
-  size_t slice_bytes_max = 0;  // of a walk; 0: as asked
+  size_t slice_bytes_max = 0;   // of a walk; 0: as asked
+  size_t leaf_records_max = 0;  // of a leaf that is looked at as a whole; 0: as asked
 };
 
 }  // namespace ringkv

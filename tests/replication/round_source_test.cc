@@ -113,6 +113,32 @@ TEST(RoundSource, ListsKeysAndDotsOrWholeRecords) {
   EXPECT_EQ(decode_record(*records.entries[0].record)->versions[0].value, "x");
 }
 
+TEST(RoundSource, SaysOfAPartitionThatIsEqualOnlyThat) {
+  Fixture fixture;
+  const Dot dot = fixture.cluster.put(1, "a", "x");
+  const Partition partition = place_of_a().partition;
+  const auto leaves = fixture.ask<RoundLeaves>(
+      RoundOpen{.partition = partition, .hash = fixture.first.store->leaves().partition_hash(partition)});
+  EXPECT_TRUE(leaves.equal);
+  EXPECT_TRUE(leaves.leaves.empty());
+  EXPECT_TRUE(leaves.floor.covers(dot));
+}
+
+TEST(RoundSource, TellsWhatIsLackingByTheHashOfALeaf) {
+  Fixture fixture;
+  fixture.cluster.put(1, "a", "x");
+  fixture.cluster.run();
+  const auto leaf = static_cast<uint8_t>(place_of_a().leaf % kLeavesPerPartition);
+  RoundWalk walk{.partition = place_of_a().partition, .records = true, .lacking = {{leaf, {}}}};
+  const auto all = fixture.ask<RoundSlice>(walk);
+  ASSERT_EQ(all.entries.size(), 1U);
+  EXPECT_EQ(decode_record(*all.entries[0].record)->versions[0].value, "x");
+  const Hash128 here = fixture.first.store->leaves().at(place_of_a().leaf).hash;
+  EXPECT_EQ(all.answered, (std::vector<LeafAnswer>{{leaf, here}}));
+  walk.lacking = {{leaf, here}};
+  EXPECT_TRUE(fixture.ask<RoundSlice>(walk).entries.empty());
+}
+
 // What its floor claims is on the disk by the time that it reads.
 TEST(RoundSource, ReadsOnlyWhenAllThatItsFloorClaimsIsCommitted) {
   Fixture fixture;

@@ -217,18 +217,20 @@ TYPED_TEST(EngineTest, SkipsToTheFirstEntryThatIsNotBelow) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     SeededRandom random(seed);
-    const auto put_some = [&] {
-      for (int i = 0; i < 15; ++i)
-        this->put(std::string(1, static_cast<char>('a' + random.below(26))), cat(random.below(1000)));
+    const auto write_some = [&] {
+      for (int i = 0; i < 15; ++i) {
+        const std::string key(1, static_cast<char>('a' + random.below(26)));
+        random.one_in(3) ? this->erase(key) : this->put(key, cat(random.below(1000)));
+      }
     };
-    put_some();
+    write_some();
     Entries left = this->walk("b", "y");
     auto cursor = this->engine_->seek(Family::kData, "b", "y");
     while (cursor->valid()) {
       ASSERT_FALSE(left.empty());
       ASSERT_EQ(cursor->key(), left.front().first);
       ASSERT_EQ(cursor->value(), left.front().second);
-      if (random.one_in(2)) put_some();
+      if (random.one_in(2)) write_some();
       const std::string to(1, static_cast<char>(left.front().first.front() + 1 + random.below(3)));
       std::erase_if(left, [&](const auto& entry) { return entry.first < to; });
       cursor->skip_to(to);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "storage/hash_subset.h"
@@ -149,17 +150,17 @@ TEST(RangeSlice, TellsByTheHashOfALeafWhatAnotherLacks) {
       }
     }
     RangeStep step{.partition = 2, .ring_partitions = kPartitions, .bytes_max = 1 + random.below(3000)};
-    for (const auto& [leaf, hash] : there) step.others.push_back({leaf, hash});
+    for (const auto& [leaf, hash] : there) step.leaves_elsewhere.push_back({leaf, hash});
     std::vector<RangeEntry> found;
-    while (!step.others.empty()) {
+    while (!step.leaves_elsewhere.empty()) {
       const Result<RangeSlice> slice = range_slice(fixture.engine, step);
       ASSERT_TRUE(slice.ok());
       ASSERT_FALSE(slice->answered.empty());
-      EXPECT_EQ(slice->at_end, slice->answered.size() == step.others.size());
-      for (const LeafHash& leaf : slice->answered) {
-        EXPECT_EQ(leaf, (LeafHash{step.others.front().leaf, here[leaf.leaf]}));
-        EXPECT_TRUE(slice->told[leaf.leaf]);
-        step.others.erase(step.others.begin());
+      EXPECT_EQ(slice->at_end, slice->answered.size() == step.leaves_elsewhere.size());
+      for (const LeafAnswer& answer : slice->answered) {
+        EXPECT_EQ(answer, (LeafAnswer{step.leaves_elsewhere.front().leaf, here[answer.leaf]}));
+        EXPECT_TRUE(slice->told[answer.leaf]);
+        step.leaves_elsewhere.erase(step.leaves_elsewhere.begin());
       }
       found.insert(found.end(), slice->entries.begin(), slice->entries.end());
     }
@@ -173,14 +174,14 @@ TEST(RangeSlice, TellsNothingOfALeafThatHoldsSomethingElse) {
   fixture.hashes_are_random = true;
   fixture.put_some(1500, 100);
   const uint32_t leaf = fixture.stored.begin()->second.place.leaf;
-  const Result<RangeSlice> slice =
-      range_slice(fixture.engine, {.partition = 0,
-                                   .ring_partitions = kPartitions,
-                                   .others = {{static_cast<uint8_t>(leaf), {.low = 1, .high = 1}}}});
+  const Result<RangeSlice> slice = range_slice(
+      fixture.engine, {.partition = 0,
+                       .ring_partitions = kPartitions,
+                       .leaves_elsewhere = {{static_cast<uint8_t>(leaf), {.low = 1, .high = 1}}}});
   ASSERT_TRUE(slice.ok());
   EXPECT_TRUE(slice->entries.empty());
-  EXPECT_EQ(slice->answered.size(), 1U);
-  EXPECT_NE(slice->answered.front().hash, Hash128());
+  ASSERT_EQ(slice->answered.size(), 1U);
+  EXPECT_TRUE(slice->answered.front().hash.has_value());
   EXPECT_TRUE(slice->told.none());
   EXPECT_TRUE(slice->at_end);
 }
@@ -195,14 +196,57 @@ TEST(RangeSlice, TellsNothingOfALeafWithTooManyRecords) {
     fixture.put("", key, {sample::context({dot}), {sample::value(dot, "v")}});
     ++found;
   }
-  const Result<RangeSlice> slice =
-      range_slice(fixture.engine, {.partition = leaf / kLeavesPerPartition,
-                                   .ring_partitions = kPartitions,
-                                   .others = {{static_cast<uint8_t>(leaf % kLeavesPerPartition), {}}}});
+  const Result<RangeSlice> slice = range_slice(
+      fixture.engine, {.partition = leaf / kLeavesPerPartition,
+                       .ring_partitions = kPartitions,
+                       .leaves_elsewhere = {{static_cast<uint8_t>(leaf % kLeavesPerPartition), {}}}});
   ASSERT_TRUE(slice.ok());
   EXPECT_TRUE(slice->entries.empty());
+  EXPECT_EQ(slice->answered,
+            (std::vector<LeafAnswer>{{static_cast<uint8_t>(leaf % kLeavesPerPartition), {}}}));
   EXPECT_TRUE(slice->told.none());
   EXPECT_TRUE(slice->at_end);
+}
+
+// Nothing is sent of them, but they must be read.
+TEST(RangeSlice, LooksAtSoMuchInOneStep) {
+  WalkFixture fixture;
+  fixture.hashes_are_random = true;
+  RangeStep step{.partition = 1, .ring_partitions = kPartitions};
+  std::set<uint32_t> leaves;
+  for (size_t i = 0; leaves.size() < 20; ++i) {
+    const std::string key = cat("k", i);
+    const Place place = place_of({.partitions = kPartitions}, "", key);
+    if (place.partition != 1 || !leaves.insert(place.leaf % kLeavesPerPartition).second) continue;
+    const Dot dot{sample::kA, i + 1};
+    fixture.put("", key, {sample::context({dot}), {sample::value(dot, std::string(900'000, 'v'))}});
+  }
+  for (const uint32_t leaf : leaves)
+    step.leaves_elsewhere.push_back({static_cast<uint8_t>(leaf), {.low = 1, .high = 1}});
+  const Result<RangeSlice> slice = range_slice(fixture.engine, step);
+  ASSERT_TRUE(slice.ok());
+  EXPECT_EQ(slice->answered.size(), 10U) << "8 MiB and the record that passes them";
+  EXPECT_FALSE(slice->at_end);
+}
+
+// Its hash isn't that of an empty leaf.
+TEST(RangeSlice, TellsNothingOfALeafThatIsTooLarge) {
+  WalkFixture fixture;
+  const Place place = place_of({.partitions = kPartitions}, "", "k0");
+  const auto leaf = static_cast<uint8_t>(place.leaf % kLeavesPerPartition);
+  for (size_t i = 0, found = 0; found < 3; ++i) {
+    const std::string key = cat("k", i);
+    if (place_of({.partitions = kPartitions}, "", key).leaf != place.leaf) continue;
+    const Dot dot{sample::kA, i + 1};
+    fixture.put("", key, {sample::context({dot}), {sample::value(dot, std::string(600'000, 'v'))}});
+    ++found;
+  }
+  const Result<RangeSlice> slice = range_slice(
+      fixture.engine,
+      {.partition = place.partition, .ring_partitions = kPartitions, .leaves_elsewhere = {{leaf, {}}}});
+  ASSERT_TRUE(slice.ok());
+  EXPECT_EQ(slice->answered, (std::vector<LeafAnswer>{{leaf, {}}}));
+  EXPECT_TRUE(slice->entries.empty());
 }
 
 TEST(RangeSlice, LooksUpExactlyTheKeysAskedFor) {
