@@ -31,17 +31,6 @@ class ReplicaFloor : public testing::Test {
     slices_.clear();
   }
 
-  static SharedBytes bytes(const Record& record) {
-    const RecordHasher hasher(std::string(32, 's'));
-    auto bytes = std::make_shared<std::string>();
-    encode_record(record, hasher.hash(StoreFixture::place("k").digest, record), content_bytes("k", record),
-                  *bytes);
-    return bytes;
-  }
-  static Record record_of(Version version, std::vector<Dot> seen = {}) {
-    seen.push_back(version.dot);
-    return {sample::context(seen, version.time), {std::move(version)}};
-  }
   static Record bare(const std::vector<Dot>& seen) { return {sample::context(seen), {}}; }
 
   // In the partition of "k", up to here.
@@ -56,7 +45,7 @@ class ReplicaFloor : public testing::Test {
     replica_->on(kOther,
                  ReplicaPut{.request = ++request_,
                             .key = "k",
-                            .record = bytes(record),
+                            .record = StoreFixture::encoded("k", record),
                             .source = Source::kAntiEntropy,
                             .sync = sync,
                             .deadline = kDeadline,

@@ -7,6 +7,7 @@ namespace {
 using sample::context;
 using sample::kB;
 using sample::kC;
+using sample::record_of;
 using sample::tombstone;
 using sample::value;
 using Values = std::vector<std::string>;

@@ -7,6 +7,7 @@ namespace {
 using sample::context;
 using sample::kB;
 using sample::kC;
+using sample::record_of;
 using sample::tombstone;
 using sample::value;
 using Values = std::vector<std::string>;
@@ -166,7 +167,7 @@ TEST_F(ReplicaFloor, AnInspectionShowsHintsFromTheDiskToo) {
   const std::string& storage_key = StoreFixture::place("k").storage_key;
   for (const uint64_t intended : {7, 8}) {
     const Record hint = record_of(value({kB, intended}, std::to_string(intended)));
-    hints_.stage(NodeId{intended}, storage_key, *bytes(hint), "");
+    hints_.stage(NodeId{intended}, storage_key, *StoreFixture::encoded("k", hint), "");
   }
   ask({.inspect = true});
   EXPECT_EQ(reply().hints.size(), 2U) << "those that are staged";

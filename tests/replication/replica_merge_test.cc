@@ -12,6 +12,7 @@ namespace {
 using sample::context;
 using sample::kB;
 using sample::kC;
+using sample::record_of;
 using sample::value;
 using Values = std::vector<std::string>;
 
@@ -35,22 +36,10 @@ class ReplicaMerge : public testing::Test {
     reads_.clear();
   }
 
-  static SharedBytes bytes(const Record& record) {
-    const RecordHasher hasher(std::string(32, 's'));
-    auto bytes = std::make_shared<std::string>();
-    encode_record(record, hasher.hash(StoreFixture::place("k").digest, record), content_bytes("k", record),
-                  *bytes);
-    return bytes;
-  }
-  static Record record_of(Version version, std::vector<Dot> seen = {}) {
-    seen.push_back(version.dot);
-    return {context(seen, version.time), {std::move(version)}};
-  }
-
   void merge(const Record& record, Source source = Source::kPut, bool sync = true) {
     send(ReplicaPut{.request = ++request_,
                     .key = "k",
-                    .record = bytes(record),
+                    .record = StoreFixture::encoded("k", record),
                     .source = source,
                     .sync = sync,
                     .deadline = kDeadline});
@@ -224,15 +213,17 @@ TEST_F(ReplicaMerge, OfMalformedOrIncompleteBytesIsRefused) {
   EXPECT_EQ(acknowledged(), StatusCode::kCorruption);
   send({.request = ++request_,
         .key = "",
-        .record = bytes(record_of(value({kB, 1}, "v"))),
+        .record = StoreFixture::encoded("k", record_of(value({kB, 1}, "v"))),
         .deadline = kDeadline});
   EXPECT_EQ(acknowledged(), StatusCode::kInvalidArgument);
   EXPECT_FALSE(fixture_.store->has_staged());
 }
 
 TEST_F(ReplicaMerge, PastItsDeadlineIsRefused) {
-  send(
-      {.request = ++request_, .key = "k", .record = bytes(record_of(value({kB, 1}, "v"))), .deadline = kNow});
+  send({.request = ++request_,
+        .key = "k",
+        .record = StoreFixture::encoded("k", record_of(value({kB, 1}, "v"))),
+        .deadline = kNow});
   EXPECT_EQ(acknowledged(), StatusCode::kUnavailable);
 }
 

@@ -40,6 +40,12 @@ inline CausalContext context(const std::vector<Dot>& dots, HybridTime highest_ti
   return seen;
 }
 
+// With a context over the version and what it has seen.
+inline Record record_of(Version version, std::vector<Dot> seen = {}) {
+  seen.push_back(version.dot);
+  return {context(seen, version.time), {std::move(version)}};
+}
+
 inline std::vector<std::string> values_of(const Record& record) {
   std::vector<std::string> values;
   for (const Version& version : record.versions) values.push_back(version.value);

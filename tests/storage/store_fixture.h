@@ -37,6 +37,14 @@ class StoreFixture {
 
   static Place place(std::string_view key) { return place_of({.partitions = kTestPartitions}, "", key); }
 
+  // As another node of the cluster sends it.
+  static std::shared_ptr<const std::string> encoded(std::string_view key, const Record& record) {
+    const RecordHasher hasher(std::string(32, 's'));
+    auto bytes = std::make_shared<std::string>();
+    encode_record(record, hasher.hash(place(key).digest, record), content_bytes(key, record), *bytes);
+    return bytes;
+  }
+
   // Stages a version that replaces all that is there; the way of a blind put.
   Dot put(const std::string& key, const std::string& value, VersionKind kind = VersionKind::kValue) {
     const Place where = place(key);
