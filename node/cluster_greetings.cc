@@ -111,9 +111,10 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
   const bool changed = is_new || known->generation != hello.generation ||
                        known->peer_address != hello.peer_address ||
                        known->client_address != hello.client_address;
-  const PeerWelcome welcome = welcome_for(hello);  // with what was remembered until now
-  const auto welcomed = [this, alive = alive_, hello, answer, welcome, is_new] {
+  PeerWelcome welcome = welcome_for(hello);  // with what was remembered until now
+  auto welcomed = [this, alive = alive_, hello, answer, welcome, is_new]() mutable {
     if (!*alive) return;
+    welcome.wall = environment_.clock.wall_now();
     if (book_.is_over(hello.node, hello.boot)) return answer(book_.judge(hello, ring().description()).status);
     if (is_new) take_life(hello.node, hello.boot);
     lives_met_.on_met(hello.node, hello.boot);
@@ -146,10 +147,8 @@ bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& addres
   if (known == nullptr || known->boot != welcome.boot) return false;  // it has to greet first
   detector_->on_greeted(welcome.node, welcome.generation, environment_.clock.now());
   clock_.on_heard(welcome.node, welcome.wall, environment_.clock.now());
-  if (introduction_.under_way()) {
-    clock_looked_at_ = {};  // the time must be known before this node serves
-    update_clock(environment_.clock.now());
-  }
+  // The time must be known before this node serves.
+  if (introduction_.under_way()) look_at_clock(environment_.clock.now());
   raise_generation(welcome.generation_known);
   look_for_older_copy(welcome);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());
@@ -183,12 +182,14 @@ void ClusterMember::keep_older_copy() {
   if (std::optional<MetaRecord> record = older_copy_.take_record()) life_.record(std::move(*record), [] {});
 }
 
-// This disk remembers less of its own past than others do.
+// This disk remembers less of its own past than others do. Nobody hears of a generation before it is on disk.
 void ClusterMember::raise_generation(uint64_t known) {
   if (known < generation_ || known >= kGenerationMax) return;
-  make_cores(known + 1);
-  life_.record({std::string(kGenerationKey), std::to_string(generation_)}, [] {});
-  update_view();
+  life_.record({std::string(kGenerationKey), std::to_string(known + 1)}, [this, alive = alive_, known] {
+    if (!*alive || known < generation_) return;
+    make_cores(known + 1);
+    update_view();
+  });
 }
 
 void ClusterMember::on_refused(NodeId node, const Status& why) {
@@ -210,8 +211,7 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
 }
 
 // A start writes its generation down before it greets: who has met as late a one has met a life that this
-// directory lacks, and may be out of reach again before it can say which. (Or a start that ended while it
-// wrote down a generation that it had raised: then it fetches for nothing.)
+// directory lacks, and may be out of reach again before it can say which.
 void ClusterMember::doubt_wholeness(NodeId node) {
   if (std::exchange(doubts_wholeness_, true)) return;
   environment_.log.warning(

@@ -251,7 +251,10 @@ void ClusterMember::update_own_state(Time now) {
 
 // In between the life goes on by monotonic time, so that nothing is judged by a clock that has just jumped.
 void ClusterMember::update_clock(Time now) {
-  if (now < clock_looked_at_ + kClockPause) return;
+  if (now >= clock_looked_at_ + kClockPause) look_at_clock(now);
+}
+
+void ClusterMember::look_at_clock(Time now) {
   clock_looked_at_ = now;
   const WallMicros wall = environment_.clock.wall_now();
   life_.set_clock(clock_.correction_micros(wall, now), clock_.heard_majority(now));

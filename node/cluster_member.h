@@ -107,6 +107,7 @@ class ClusterMember {
   void update_view();
   void update_own_state(Time now);
   void update_clock(Time now);
+  void look_at_clock(Time now);
   void on_seed(const Address& seed, const Result<PeerWelcome>& found);
 
   template <class Call>
