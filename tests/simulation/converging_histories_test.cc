@@ -179,5 +179,29 @@ TEST(ConvergingHistories, LetContextsLeaveOutClosedLives) {
   EXPECT_EQ(story.verdict(), "");
 }
 
+// Its stamper needn't have known what it wins over, nor the owners that are asked.
+TEST(ConvergingHistories, LetAWinnerNotCoverWhatItHasReplacedByItsTime) {
+  Story story(3, "lww");
+  story.put("a", by_owners({kA1}));
+  story.put("b", {.boot = kOther.boot, .left = {kB1}, .nodes = {"n2", "n3"}}, {.client = 1});
+  story.get({"b"}, {kB1});
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(ConvergingHistories, FindAWinnerThatIsTooOldToWin) {
+  const auto told = [](Duration apart, bool wrong = false) {
+    Story story(3, "lww");
+    if (wrong) story.history.calendar().note_wrong(story.now - seconds(1), story.now);
+    story.put("b", {.boot = kOther.boot, .left = {kB1}, .nodes = {"n2", "n3"}}, {.client = 1});
+    story.now += apart;
+    story.put("a", by_owners({kA1}));
+    story.get({"b"}, {kB1});
+    return story.verdict();
+  };
+  EXPECT_EQ(told(seconds(9)), "");
+  EXPECT_EQ(told(seconds(11)), "I1");
+  EXPECT_EQ(told(seconds(11), true), "");
+}
+
 }  // namespace
 }  // namespace ringkv::simulation

@@ -101,12 +101,19 @@ bool Causality::has_replaced(const Write& later, const Write& write) const {
                       {.invoked = later.invoked, .completed = later.known, .read_quorum = ring_.quorum()});
 }
 
+// By its time. What a wrong clock has stamped pulls all later times with it, for ever.
+bool Causality::was_surely_stamped_before(const Write& earlier, const Write& write) const {
+  if (!earlier.stamped_until || calendar_.wrong_between(Time(), *earlier.stamped_until)) return false;
+  return calendar_.date(*earlier.stamped_until) + kClocksDiffer < calendar_.date(write.invoked_at);
+}
+
 bool Causality::may_have_replaced(const Write& later, const Write& write) const {
   if (&later == &write || later.failed) return false;
   const std::optional<Dot> dot = write.dot();
   if (history_.last_writer_wins) {
     // A concurrent one may win by its time; one that this write follows can't.
-    return !later.dot() || !write.left || !write.left->covers(*later.dot());
+    if (later.dot() && write.left && write.left->covers(*later.dot())) return false;
+    return !was_surely_stamped_before(later, write);
   }
   if (later.known < write.invoked) return false;  // it was there before
   if (!dot) return true;

@@ -39,6 +39,7 @@ class Causality {
   bool may_have_replaced(const Write& later, const Write& write) const;
 
  private:
+  bool was_surely_stamped_before(const Write& earlier, const Write& write) const;
   enum class Keeps : uint8_t { kYes, kFetchesAgain, kMaybeNot };
   Keeps keeps(const Held& held, const Look& look) const;
   bool must_include_once_healed(const Write& write, const Look& look) const;

@@ -112,9 +112,15 @@ bool KeyChecker::is_discharged(const Write& write, const Reading& reading) const
                      [&](const Write* later) { return includes(reading, *later); });
 }
 
+// The answer's context covers all that is in the record; what it doesn't cover was in one that a delete or an
+// expiry has let go. But of a winner's context owners know more or less.
+bool KeyChecker::was_let_go(const Reading& reading, const Write& write) const {
+  return !history_.last_writer_wins && reading.context && write.dot() &&
+         causality_.surely_lacks(*reading.context, *write.dot());
+}
+
 // The write is shown, or a delete, something that has expired, or something shown may have replaced it, over
-// however many steps. The answer's context covers all that is in the record; what it doesn't cover was in one
-// that a delete or an expiry has let go.
+// however many steps.
 bool KeyChecker::is_accounted_for(const Write& write, const Reading& reading, bool let_go,
                                   Search& search) const {
   if (write.is_delete || causality_.may_have_expired(write, reading.look)) return true;
@@ -122,9 +128,7 @@ bool KeyChecker::is_accounted_for(const Write& write, const Reading& reading, bo
   for (const Write& later : history_.writes) {
     if (later.invoked > reading.look.completed) break;
     if (!causality_.may_have_replaced(later, write)) continue;
-    const bool lacks =
-        reading.context && later.dot() && causality_.surely_lacks(*reading.context, *later.dot());
-    const bool later_let_go = let_go || lacks;
+    const bool later_let_go = let_go || was_let_go(reading, later);
     if (!(later_let_go ? search.visited_let_go : search.visited).insert(&later).second) continue;
     if (is_accounted_for(later, reading, later_let_go, search)) return true;
   }
@@ -147,7 +151,7 @@ void KeyChecker::check_nothing_is_missing(const Reading& reading) {
       broken("I3", cat(name_of(reading.index), " shows ", name_of(write.index), " and doesn't cover it"));
     if (write.is_delete || shown || (!lacks && is_discharged(write, reading))) continue;
     Search search;
-    if (is_accounted_for(write, reading, lacks, search)) continue;
+    if (is_accounted_for(write, reading, was_let_go(reading, write), search)) continue;
     broken(expected ? "I1" : "I3", cat(name_of(reading.index), " lacks ", name_of(write.index),
                                        expected ? ", which its owners held" : ", which its context covers",
                                        " and which nothing replaced"));

@@ -34,6 +34,7 @@ class KeyChecker {
     std::set<const Write*> visited;
     std::set<const Write*> visited_let_go;
   };
+  bool was_let_go(const Reading& reading, const Write& write) const;
   bool is_accounted_for(const Write& write, const Reading& reading, bool let_go, Search& search) const;
 
   const KeyHistory& history_;
