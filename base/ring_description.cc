@@ -10,7 +10,7 @@
 
 // One description has one encoding; the digest relies on it. (varint: LEB128; string: varint length, bytes.)
 //
-//   u8      format, 1
+//   u8      format: 1, or 2 while a change is under way
 //   u64     lineage, from 1          u64 epoch, from 1          u64 cluster
 //   u8      open, 0 or 1
 //   string  hash name
@@ -20,14 +20,19 @@
 //             u64 node (not 0, no two alike), u64 disk, string name, string rack (may be empty),
 //             f64 weight, u8 status, u8 voter (0 or 1)
 //   varint  partitions, a power of two up to 65,536; for each a varint: its owner's position
-//   varint  0, or the same number of partitions: the next owners
+//   (format 2: the change)
+//     u8      switched, 0 or 1
+//     varint  replicas
+//     varint  members as above; partitions and their owners as above
+//   (format 1: varint 0)
 //   varint  buckets, in order of name, the first is ""; each
 //             string name, u8 conflict, varint read quorum, varint write quorum, varint ttl in ms
 //   string  secret, 32 bytes
 namespace ringkv {
 namespace {
 
-constexpr uint8_t kFormat = 1;
+constexpr uint8_t kFormatAtRest = 1;
+constexpr uint8_t kFormatUnderChange = 2;
 constexpr size_t kNameBytesMax = 64;
 constexpr size_t kSecretBytes = 32;
 constexpr size_t kMemberBytesMin = 28;
@@ -46,6 +51,11 @@ void write_member(ByteWriter& out, const Member& member) {
   out.f64(member.weight);
   out.u8(static_cast<uint8_t>(member.status));
   out.u8(member.voter ? 1 : 0);
+}
+
+void write_members(ByteWriter& out, const std::vector<Member>& members) {
+  out.varint(members.size());
+  for (const Member& member : members) write_member(out, member);
 }
 
 void write_bucket(ByteWriter& out, const BucketDescription& bucket) {
@@ -87,6 +97,17 @@ Member read_member(ByteReader& in) {
   return member;
 }
 
+std::vector<Member> read_members(ByteReader& in) {
+  std::vector<Member> members(at_most(in, in.count(kMemberBytesMin), kMembersMax));
+  for (Member& member : members) member = read_member(in);
+  if (members.empty()) in.fail();
+  return members;
+}
+
+uint32_t read_replicas(ByteReader& in) {
+  return static_cast<uint32_t>(at_most(in, in.varint(), kMembersMax));
+}
+
 BucketDescription read_bucket(ByteReader& in) {
   BucketDescription bucket;
   bucket.name = in.string(kNameBytesMax);
@@ -98,7 +119,7 @@ BucketDescription read_bucket(ByteReader& in) {
 }
 
 // Reads to the first field that can't be true; then the reader has failed.
-RingDescription read_fields(ByteReader& in) {
+RingDescription read_fields(ByteReader& in, uint8_t format) {
   RingDescription ring;
   ring.lineage = in.u64();
   ring.epoch = in.u64();
@@ -106,12 +127,18 @@ RingDescription read_fields(ByteReader& in) {
   ring.open = read_flag(in);
   ring.hash_name = in.string(kNameBytesMax);
   ring.placer = read_enum(in, PlacerKind::kHashed);
-  ring.replicas = static_cast<uint32_t>(at_most(in, in.varint(), kMembersMax));
-  ring.members.resize(at_most(in, in.count(kMemberBytesMin), kMembersMax));
-  for (Member& member : ring.members) member = read_member(in);
-  if (ring.members.empty()) in.fail();
+  ring.replicas = read_replicas(in);
+  ring.members = read_members(in);
   ring.owners = read_owners(in, ring.members.size());
-  ring.next_owners = read_owners(in, ring.members.size());
+  if (format == kFormatUnderChange) {
+    RingChange& change = ring.change.emplace();
+    change.switched = read_flag(in);
+    change.replicas = read_replicas(in);
+    change.members = read_members(in);
+    change.owners = read_owners(in, change.members.size());
+  } else {
+    at_most(in, in.varint(), 0);
+  }
   ring.buckets.resize(in.count(kBucketBytesMin));
   for (BucketDescription& bucket : ring.buckets) bucket = read_bucket(in);
   ring.secret = in.string(kSecretBytes);
@@ -154,15 +181,28 @@ std::optional<std::string> fault_of(const std::vector<BucketDescription>& bucket
   return std::nullopt;
 }
 
+std::optional<std::string> fault_of_change(const RingDescription& ring) {
+  if (!ring.change) return std::nullopt;
+  if (ring.change->owners.size() != ring.owners.size())
+    return "the next owners are for another number of partitions";
+  if (ring.change->replicas == 0) return "no replicas after the change";
+  if (auto fault = fault_of(ring.change->members)) return fault;
+  for (const Member& after : ring.change->members) {
+    const Member* now = ring.find_member(after.name);
+    if (now == nullptr || now->node != after.node || now->disk != after.disk)
+      return "node " + after.name + " isn't a member before the change";
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> fault_of(const RingDescription& ring) {
   if (ring.lineage == 0 || ring.epoch == 0) return "lineage and epoch count from 1";
   if (!check_name("hash", ring.hash_name).ok()) return "malformed hash name";
   if (ring.replicas == 0) return "no replicas";
   if (!std::has_single_bit(ring.owners.size())) return "partitions aren't a power of two";
-  if (!ring.next_owners.empty() && ring.next_owners.size() != ring.owners.size())
-    return "the next owners are for another number of partitions";
   if (ring.secret.size() != kSecretBytes) return "the secret isn't 32 bytes";
   if (auto fault = fault_of(ring.members)) return fault;
+  if (auto fault = fault_of_change(ring)) return fault;
   return fault_of(ring.buckets);
 }
 
@@ -198,7 +238,7 @@ const BucketDescription* RingDescription::find_bucket(std::string_view name) con
 std::string encode_ring_description(const RingDescription& ring) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(kFormat);
+  out.u8(ring.change ? kFormatUnderChange : kFormatAtRest);
   out.u64(ring.lineage);
   out.u64(ring.epoch);
   out.u64(ring.cluster.value);
@@ -206,10 +246,16 @@ std::string encode_ring_description(const RingDescription& ring) {
   out.string(ring.hash_name);
   out.u8(static_cast<uint8_t>(ring.placer));
   out.varint(ring.replicas);
-  out.varint(ring.members.size());
-  for (const Member& member : ring.members) write_member(out, member);
+  write_members(out, ring.members);
   write_owners(out, ring.owners);
-  write_owners(out, ring.next_owners);
+  if (ring.change) {
+    out.u8(ring.change->switched ? 1 : 0);
+    out.varint(ring.change->replicas);
+    write_members(out, ring.change->members);
+    write_owners(out, ring.change->owners);
+  } else {
+    out.varint(0);
+  }
   out.varint(ring.buckets.size());
   for (const BucketDescription& bucket : ring.buckets) write_bucket(out, bucket);
   out.string(ring.secret);
@@ -219,9 +265,11 @@ std::string encode_ring_description(const RingDescription& ring) {
 Result<RingDescription> decode_ring_description(std::string_view bytes) {
   ByteReader in(bytes);
   const uint8_t format = in.u8();
-  if (in.ok() && format != kFormat)
-    return corruption(cat("ring description: format ", int{format}, ", this build reads ", int{kFormat}));
-  RingDescription ring = read_fields(in);
+  if (in.ok() && format != kFormatAtRest && format != kFormatUnderChange) {
+    return corruption(cat("ring description: format ", int{format}, ", this build reads ", int{kFormatAtRest},
+                          " and ", int{kFormatUnderChange}));
+  }
+  RingDescription ring = read_fields(in, format);
   if (!in.finished()) return corruption(cat("ring description: malformed (", bytes.size(), " bytes)"));
   if (auto fault = fault_of(ring)) return corruption("ring description: " + *fault);
   // A varint can be written longer than need be: then two byte strings, and two digests, would be one ring.

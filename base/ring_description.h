@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,18 @@ struct BucketDescription {
 // For each partition the position of its owner in `members` (which are in order of name).
 using OwnerTable = std::vector<uint16_t>;
 
+// A change under way: what it leads to, and how far it has come. Begun: puts reach the owners of both tables,
+// gets ask those of the present one. Switched: the same puts, and gets ask those of the next one. The epoch
+// that ends it makes what is here the present.
+struct RingChange {
+  std::vector<Member> members;  // all of them are members already; in order of name
+  OwnerTable owners;            // by position in these
+  uint32_t replicas = 0;
+  bool switched = false;
+
+  friend bool operator==(const RingChange&, const RingChange&) = default;
+};
+
 struct RingDescription {
   uint64_t lineage = 1;  // rises only by a forced ring; rings are ordered by (lineage, epoch)
   uint64_t epoch = 1;
@@ -58,9 +71,9 @@ struct RingDescription {
   std::string hash_name = "sha1";
   PlacerKind placer = PlacerKind::kBalanced;
   uint32_t replicas = 3;
-  std::vector<Member> members;             // in order of name
-  OwnerTable owners;                       // one entry a partition
-  OwnerTable next_owners;                  // empty, or the table that a change under way leads to
+  std::vector<Member> members;  // in order of name
+  OwnerTable owners;            // one entry a partition
+  std::optional<RingChange> change;
   std::vector<BucketDescription> buckets;  // in order of name; the default bucket first
   std::string secret;                      // 32 random bytes: keys the records' hashes
 

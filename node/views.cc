@@ -57,7 +57,7 @@ void show_down(MemberInfo& info) {
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {
   ClusterStatus status;
   status.epoch = life.ring().epoch();
-  status.change_under_way = member.changing_ring() || !life.ring().description().next_owners.empty();
+  status.change_under_way = member.changing_ring() || life.ring().description().change.has_value();
   const std::vector<Member>& members = life.ring().description().members;
   for (size_t position = 0; position < members.size(); ++position) {
     const NodeId node = members[position].node;

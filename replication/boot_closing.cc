@@ -43,7 +43,7 @@ void BootClosing::tick(Moment moment, const std::map<Actor, Sweeper::Blocked>& b
     other_owners_ = other_owners();
     start_over(moment.now);
   }
-  if (!boots_.all_met || boots_.digest == 0 || !ring.description().next_owners.empty()) return;
+  if (!boots_.all_met || boots_.digest == 0 || ring.description().change) return;
   if (clear_digest_ != boots_.digest) return look(moment, outbox);
   if (!boots_.all_without_hints) return all_clear_since_.reset();
   if (!all_clear_since_) all_clear_since_ = moment.now;

@@ -22,7 +22,8 @@ RingDescription two_nodes() {
   ring.members[1].status = MemberStatus::kJoining;
   ring.members[1].voter = false;
   ring.owners = {0, 1, 0, 1};
-  ring.next_owners = {0, 0, 0, 1};
+  ring.change = {.members = {ring.members[1]}, .owners = {0, 0, 0, 0}, .replicas = 2};
+  ring.change->members[0].rack = "b";
   ring.buckets = {{.name = ""},
                   {.name = "carts", .conflict = BucketConflict::kLastWriterWins, .ttl_ms = 60000}};
   ring.secret = std::string(32, 's');
@@ -45,11 +46,14 @@ TEST(RingDescription, DecodesToWhatWasEncoded) {
   EXPECT_EQ(*decoded, ring);
 }
 
-// The second digest is of bytes that a few lines of Python wrote from the drawing in ring_description.cc: the
-// format is pinned, since a cluster's nodes compare digests.
+// The other digests are of bytes that a few lines of Python wrote from the drawing in ring_description.cc:
+// the format is pinned, since a cluster's nodes compare digests.
 TEST(RingDescription, DigestIsTheSha1OfTheBytes) {
   EXPECT_EQ(ring_digest("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
-  EXPECT_EQ(ring_digest(encode_ring_description(two_nodes())), "71a846421a192b719653721196b2419139021de0");
+  EXPECT_EQ(ring_digest(encode_ring_description(two_nodes())), "33280c659e334b70ee7ce89059cd675c0c5f67e1");
+  RingDescription at_rest = two_nodes();
+  at_rest.change.reset();
+  EXPECT_EQ(ring_digest(encode_ring_description(at_rest)), "8bfece0708d290cb5ca7a92ab08d59b44be0d8f1");
 }
 
 TEST(RingDescription, EveryFieldChangesTheDigest) {
@@ -69,7 +73,16 @@ TEST(RingDescription, EveryFieldChangesTheDigest) {
       [](auto& ring) { ring.members[0].status = MemberStatus::kLeaving; },
       [](auto& ring) { ring.members[0].voter = false; },
       [](auto& ring) { ring.owners[3] = 0; },
-      [](auto& ring) { ring.next_owners.clear(); },
+      [](auto& ring) { ring.change.reset(); },
+      [](auto& ring) { ring.change->members.insert(ring.change->members.begin(), ring.members[0]); },
+      [](auto& ring) { ring.change->members[0].weight = 7; },
+      [](auto& ring) {
+        ring.change->members.push_back(member(3, "n3", "c"));
+        ring.members.push_back(ring.change->members[1]);
+        ring.change->owners[1] = 1;
+      },
+      [](auto& ring) { ++ring.change->replicas; },
+      [](auto& ring) { ring.change->switched = true; },
       [](auto& ring) { ring.buckets[1].name = "c"; },
       [](auto& ring) { ring.buckets[1].conflict = BucketConflict::kSiblings; },
       [](auto& ring) { ring.buckets[1].read_quorum = 1; },
@@ -112,7 +125,13 @@ TEST(RingDescription, RefusesWhatBreaksARule) {
       {"malformed", [](auto& ring) { ring.members[0].status = static_cast<MemberStatus>(3); }},
       {"malformed", [](auto& ring) { ring.placer = static_cast<PlacerKind>(2); }},
       {"malformed", [](auto& ring) { ring.owners[2] = 2; }},
-      {"malformed", [](auto& ring) { ring.next_owners[2] = 2; }},
+      {"malformed", [](auto& ring) { ring.change->owners[2] = 1; }},
+      {"malformed", [](auto& ring) { ring.change->members.clear(); }},
+      {"isn't a member before", [](auto& ring) { ring.change->members[0].name = "n3"; }},
+      {"isn't a member before", [](auto& ring) { ring.change->members[0].disk = {}; }},
+      {"weight", [](auto& ring) { ring.change->members[0].weight = 0; }},
+      {"no replicas", [](auto& ring) { ring.change->replicas = 0; }},
+      {"malformed", [](auto& ring) { ring.change->replicas = kMembersMax + 1; }},
       {"power of two",
        [](auto& ring) {
          ring.owners = {0, 1, 0};
@@ -121,7 +140,7 @@ TEST(RingDescription, RefusesWhatBreaksARule) {
       {"malformed", [](auto& ring) { ring.owners.assign(2 * kPartitionsMax, 0); }},
       {"next owners",
        [](auto& ring) {
-         ring.next_owners = {0, 1};
+         ring.change->owners = {0, 0};
        }},
       {"default bucket", [](auto& ring) { ring.buckets.clear(); }},
       {"default bucket", [](auto& ring) { ring.buckets.erase(ring.buckets.begin()); }},
@@ -142,12 +161,12 @@ TEST(RingDescription, RefusesWhatBreaksARule) {
 
 TEST(RingDescription, RefusesAnotherFormatWithBothNumbers) {
   std::string bytes = encode_ring_description(two_nodes());
-  bytes[0] = 2;
+  bytes[0] = 3;
 
   const Result<RingDescription> decoded = decode_ring_description(bytes);
 
   ASSERT_FALSE(decoded.ok());
-  EXPECT_EQ(decoded.status().message(), "ring description: format 2, this build reads 1");
+  EXPECT_EQ(decoded.status().message(), "ring description: format 3, this build reads 1 and 2");
 }
 
 TEST(RingDescription, TruncatedOrExtendedBytesAreCorrupt) {
