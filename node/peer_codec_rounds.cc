@@ -176,6 +176,7 @@ void fill(const RoundDigests& digests, peer_wire::RoundDigests& body) {
   body.set_level(static_cast<uint32_t>(digests.level));
   body.mutable_ids()->Add(digests.ids.begin(), digests.ids.end());
   body.set_epoch(digests.epoch);
+  body.mutable_incomplete()->Add(digests.incomplete.begin(), digests.incomplete.end());
 }
 
 Status append_values(const RoundDigests& digests, WireCodec&, std::string& out) {
@@ -196,6 +197,7 @@ RoundDigests from_body(const peer_wire::RoundDigests& body, PeerIncoming& in) {
   digests.level = in.choice(body.level(), DigestLevel::kPartitions, "level");
   digests.ids = ids_from(body.ids(), in);
   digests.epoch = body.epoch();
+  digests.incomplete = ids_from(body.incomplete(), in);
   ByteReader reader(in.peek_values());
   digests.lives = unpack_context(reader);
   const size_t count = bounded_count(reader, 16, kPartitionsMax);

@@ -1,6 +1,7 @@
 #include "replication/admission.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -53,30 +54,46 @@ Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t buck
   return bucket_default == 0 ? majority_of(copies) : std::min(bucket_default, copies);
 }
 
-Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets) {
-  const std::vector<NodeId> owners = view.owners_of(targets.partition);
-  std::vector<NodeId> missing;
-  const auto count_reachable = [&](const std::vector<NodeId>& nodes) {
-    size_t reachable = 0;
-    for (const NodeId node : nodes) {
-      if (view.is_reachable(node)) {
-        ++reachable;
-      } else {
-        missing.push_back(node);
+Result<WriteTargets> write_targets(const RingView& view, Partition partition, uint32_t asked,
+                                   uint32_t bucket_default) {
+  WriteTargets targets{.partition = partition, .lists = view.write_lists(partition)};
+  const Result<uint32_t> needed = quorum_for("w", asked, bucket_default, targets.lists.present.size());
+  if (!needed.ok()) return needed.status();
+  targets.needed = *needed;
+  if (targets.lists.next.empty()) return targets;
+  const Result<uint32_t> needed_next = quorum_for("w", asked, bucket_default, targets.lists.next.size());
+  if (!needed_next.ok()) return needed_next.status();
+  targets.needed_next = *needed_next;
+  return targets;
+}
+
+Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets,
+                       bool stand_ins) {
+  std::optional<std::vector<NodeId>> others;
+  const auto check_list = [&](const std::vector<NodeId>& owners, uint32_t needed) -> Status {
+    std::vector<NodeId> missing;
+    const auto count_reachable = [&](const std::vector<NodeId>& nodes) {
+      size_t reachable = 0;
+      for (const NodeId node : nodes) {
+        if (view.is_reachable(node)) {
+          ++reachable;
+        } else {
+          missing.push_back(node);
+        }
       }
-    }
-    return reachable;
+      return reachable;
+    };
+    const size_t reachable = count_reachable(owners);
+    if (reachable >= needed) return {};
+    if (!others) others = stand_ins ? view.stand_ins(targets.partition) : std::vector<NodeId>();
+    if (reachable + std::min(owners.size() - reachable, count_reachable(*others)) >= needed) return {};
+    return unavailable(
+        cat("key ", display_key(key), ": ", view.names_of(missing), " can't be reached, and a put needs ",
+            needed, " of its owners ", view.names_of(owners),
+            others->empty() ? "" : " or of the nodes that stand in for them", "; nothing was written"));
   };
-  const size_t reachable = count_reachable(owners);
-  if (reachable >= targets.write_quorum) return {};
-  std::vector<NodeId> stand_ins;
-  if (targets.stand_ins) stand_ins = view.stand_ins(targets.partition);
-  const size_t standing_in = std::min(owners.size() - reachable, count_reachable(stand_ins));
-  if (reachable + standing_in >= targets.write_quorum) return {};
-  return unavailable(
-      cat("key ", display_key(key), ": ", view.names_of(missing), " can't be reached, and a put needs ",
-          targets.write_quorum, " of its owners ", view.names_of(owners),
-          stand_ins.empty() ? "" : " or of the nodes that stand in for them", "; nothing was written"));
+  if (Status status = check_list(targets.lists.present, targets.needed); !status.ok()) return status;
+  return check_list(targets.lists.next, targets.needed_next);
 }
 
 }  // namespace ringkv

@@ -34,13 +34,19 @@ Result<const BucketDescription*> check_put(const RingDescription& ring, const Cl
 // How many of `owners` must answer: what the request asks for, or the bucket's default. `name` is "w" or "r".
 Result<uint32_t> quorum_for(std::string_view name, uint32_t asked, uint32_t bucket_default, size_t owners);
 
-// UNAVAILABLE when fewer than `write_quorum` nodes can be reached that may acknowledge a put of the key: its
-// owners, and with `stand_ins` so many others as owners are missing. Names those that can't be reached.
+// Whom a put must reach, and how many of each list. INVALID_ARGUMENT when more are asked for than there are.
 struct WriteTargets {
   Partition partition = 0;
-  uint32_t write_quorum = 0;
-  bool stand_ins = false;
+  WriteLists lists;
+  uint32_t needed = 0;
+  uint32_t needed_next = 0;  // 0 where there is no next list
 };
-Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets);
+Result<WriteTargets> write_targets(const RingView& view, Partition partition, uint32_t asked,
+                                   uint32_t bucket_default);
+
+// UNAVAILABLE when fewer nodes can be reached than must acknowledge a put of the key: owners of a list, and
+// with `stand_ins` so many others as owners are missing. Names those that can't be reached.
+Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets,
+                       bool stand_ins);
 
 }  // namespace ringkv

@@ -15,11 +15,19 @@ Convergence::Convergence(const ConvergenceSettings& settings, const Ring& ring, 
       closing_(environment_),
       scrubber_(environment_) {
   wholeness.forget_foreign(ring, settings.self);
+  begin_takeover(ring);
+}
+
+// What is there of an earlier ownership isn't whole.
+void Convergence::begin_takeover(const Ring& ring) {
+  for (const Partition partition : environment_.takeover.set_ring(ring, environment_.view.self()))
+    environment_.wholeness.lose(partition);
 }
 
 void Convergence::set_ring(const Ring& ring, Moment moment, MessageOutbox& outbox) {
   environment_.view.set_ring(ring);
   environment_.wholeness.forget_foreign(ring, environment_.view.self());
+  begin_takeover(ring);
   rounds_.set_ring(moment, outbox);
 }
 
@@ -41,6 +49,7 @@ void Convergence::on_link_restored(NodeId node, Moment moment, MessageOutbox& ou
 
 void Convergence::on_boot(NodeId node, Moment moment, MessageOutbox& outbox) {
   environment_.wholeness.forget_rounds_from(node);
+  environment_.takeover.forget_rounds_from(node);
   rounds_.on_boot(node, moment, outbox);
   closing_.on_boot(moment);
   delivery_.restart(node, moment, outbox);

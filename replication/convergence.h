@@ -70,8 +70,11 @@ class Convergence {
   void add_to(Statistics& statistics, Time now, WallMicros wall_now) const;
   uint64_t lag_ms(Time now) const { return rounds_.lag_ms(now); }
   uint64_t boots_without_hints() const { return closing_.boots_without_hints(); }
+  uint64_t ready_epoch() const { return environment_.takeover.ready_epoch(environment_.view); }
 
  private:
+  void begin_takeover(const Ring& ring);
+
   ConvergenceEnvironment environment_;
   HintKeeper keeper_;
   HintDelivery delivery_;

@@ -1,8 +1,29 @@
 #include "replication/convergence_environment.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ringkv {
+
+void ConvergenceEnvironment::on_round(const std::vector<Partition>& partitions, NodeId source,
+                                      const std::vector<Partition>& incomplete) {
+  if (takeover.partitions() == 0) {
+    wholeness.on_round(partitions, source, view.ring());
+    return;
+  }
+  for (const Partition partition : partitions) {
+    const bool is_whole = !std::binary_search(incomplete.begin(), incomplete.end(), partition);
+    if (!takeover.is_pending(partition)) {
+      wholeness.on_round({partition}, source, view.ring());
+      continue;
+    }
+    if (takeover.has_heard_enough(partition, view) && !wholeness.is_whole(partition))
+      takeover.begin_again(partition);
+    if (takeover.on_round(partition, source, is_whole, view)) {
+      wholeness.make_whole(partition);
+    }
+  }
+}
 
 void ConvergenceEnvironment::answer(const Requester& requester, ClientReply reply,
                                     MessageOutbox& outbox) const {

@@ -10,6 +10,7 @@
 #include "replication/request_environment.h"
 #include "replication/request_numbers.h"
 #include "replication/ring_view.h"
+#include "replication/takeover.h"
 #include "replication/wholeness.h"
 #include "storage/hint_store.h"
 #include "storage/record_store.h"
@@ -61,6 +62,11 @@ struct ConvergenceEnvironment {
 
   RequestNumber next_number() { return numbers.next() | kBackground; }
 
+  // A round from the source has ended and covers these partitions. `incomplete`, in order: of those the
+  // source isn't whole.
+  void on_round(const std::vector<Partition>& partitions, NodeId source,
+                const std::vector<Partition>& incomplete);
+
   // To the door that it came through, or to the node that has forwarded it.
   void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;
 
@@ -69,6 +75,7 @@ struct ConvergenceEnvironment {
   RecordStore& store;
   HintStore& hints;
   Wholeness& wholeness;
+  Takeover takeover;
   RequestNumbers numbers;
   ConvergenceStatistics statistics;
   bool floors_raised = false;  // since the sweeper last looked

@@ -22,6 +22,15 @@ GetRequest::GetRequest(Requester requester, Question question, Plan plan, Time s
   owners_.reserve(plan_.owners.size() + plan_.others.size());
   for (const NodeId node : plan_.owners) owners_.emplace_back().node = node;
   for (const NodeId node : plan_.others) owners_.emplace_back().node = node;
+  for (const NodeId node : plan_.other_list) {
+    Owner* owner = find(node);
+    if (owner == nullptr) {
+      owner = &owners_.emplace_back();
+      owner->node = node;
+      owner->may_be_asked = false;
+    }
+    owner->on_other_list = true;
+  }
 }
 
 GetRequest::Owner* GetRequest::find(NodeId node) {
@@ -30,8 +39,12 @@ GetRequest::Owner* GetRequest::find(NodeId node) {
   return at == owners_.end() ? nullptr : &*at;
 }
 
-bool GetRequest::is_candidate(const Owner& owner, const RingView& view) const {
+bool GetRequest::is_untouched(const Owner& owner, const RingView& view) const {
   return owner.state == State::kNotAsked && owner.repair == Repair::kNone && view.is_reachable(owner.node);
+}
+
+bool GetRequest::is_candidate(const Owner& owner, const RingView& view) const {
+  return owner.may_be_asked && is_untouched(owner, view);
 }
 
 // Somebody could be asked instead of an owner that is late.
@@ -89,17 +102,25 @@ std::vector<GetRequest::Ask> GetRequest::next_asks(const RingView& view, Time no
     ask_for_records(now, asks);
     record_expected = record_expected || !asks.empty();
   }
-  size_t counted = std::count_if(owners_.begin(), owners_.end(), [&](const Owner& owner) {
-    return in_time(owner) || (owner.state == State::kAnswered && (has_record_like(owner) || !owner.late));
-  });
+  size_t counted = 0, counted_on_other = 0;
+  const auto count = [&](const Owner& owner) {
+    ++counted;
+    counted_on_other += owner.on_other_list ? 1 : 0;
+  };
+  for (const Owner& owner : owners_) {
+    if (in_time(owner) || (owner.state == State::kAnswered && (has_record_like(owner) || !owner.late)))
+      count(owner);
+  }
   for (Owner& owner : owners_) {
-    if (!inspects && counted >= needed()) break;
+    // To ask an owner that is on both lists costs less than to write to one that can't be asked.
+    const bool serves_other_list = owner.on_other_list && counted_on_other < plan_.other_holders;
+    if (!inspects && counted >= needed() && !serves_other_list) continue;
     if (!is_candidate(owner, view)) continue;
     owner.state = State::kAsked;
     const bool with_floor = differ || question_.purpose == GetPurpose::kExplain;
     asks.push_back(ask(owner, now, inspects || differ || !record_expected, with_floor));
     record_expected = true;
-    ++counted;
+    count(owner);
   }
   return asks;
 }
@@ -232,7 +253,11 @@ std::vector<NodeId> GetRequest::next_repairs(const RingView& view) {
   std::vector<NodeId> repairs;
   if (is_inspection(question_.purpose) || (record_.versions.empty() && record_.context.vector.empty()))
     return repairs;
-  uint32_t expected = 0;
+  uint32_t expected = 0, expected_on_other = 0;
+  const auto expect = [&](const Owner& owner) {
+    expected += owner.may_be_asked ? 1 : 0;
+    expected_on_other += owner.on_other_list ? 1 : 0;
+  };
   for (Owner& owner : owners_) {
     if (owner.state == State::kAnswered && !agrees(owner) && owner.repair == Repair::kNone) {
       owner.repair = Repair::kSent;
@@ -240,16 +265,28 @@ std::vector<NodeId> GetRequest::next_repairs(const RingView& view) {
     }
     const bool may_hold = owner.state == State::kAsked && !owner.late;
     if (agrees(owner) || may_hold || owner.repair == Repair::kSent || owner.repair == Repair::kDone)
-      ++expected;
+      expect(owner);
   }
   for (Owner& owner : owners_) {
-    if (expected >= plan_.holders) break;
-    if (!is_candidate(owner, view)) continue;
+    const bool helps = (owner.may_be_asked && expected < plan_.holders) ||
+                       (owner.on_other_list && expected_on_other < plan_.other_holders);
+    if (!helps || !is_untouched(owner, view)) continue;
     owner.repair = Repair::kSent;
     repairs.push_back(owner.node);
-    ++expected;
+    expect(owner);
   }
   return repairs;
+}
+
+template <class Predicate>
+bool GetRequest::enough_hold(Predicate predicate) const {
+  uint32_t holders = 0, on_other = 0;
+  for (const Owner& owner : owners_) {
+    if (!predicate(owner)) continue;
+    holders += owner.may_be_asked ? 1 : 0;
+    on_other += owner.on_other_list ? 1 : 0;
+  }
+  return holders >= plan_.holders && on_other >= plan_.other_holders;
 }
 
 bool GetRequest::awaits_repair(NodeId node) const {
@@ -265,18 +302,14 @@ void GetRequest::on_repaired(NodeId node, const Status& status) {
 
 GetRequest::Confirmation GetRequest::confirmation(const RingView& view, Time now) const {
   if (is_inspection(question_.purpose)) return Confirmation::kConfirmed;
-  uint32_t holders = 0;
-  uint32_t possible = 0;
-  for (const Owner& owner : owners_) {
-    const bool holds = agrees(owner) || owner.repair == Repair::kDone;
-    const bool may_hold =
-        owner.repair == Repair::kSent || owner.state == State::kAsked || is_candidate(owner, view);
-    if (holds) ++holders;
-    if (holds || may_hold) ++possible;
-  }
-  if (holders >= plan_.holders) return Confirmation::kConfirmed;
+  const auto holds = [this](const Owner& owner) { return agrees(owner) || owner.repair == Repair::kDone; };
+  if (enough_hold(holds)) return Confirmation::kConfirmed;
+  const bool possible = enough_hold([&](const Owner& owner) {
+    return holds(owner) || owner.repair == Repair::kSent || owner.state == State::kAsked ||
+           is_untouched(owner, view);
+  });
   const bool patient = enough_since_ && now < *enough_since_ + kConfirmationPatience;
-  return possible < plan_.holders || !patient ? Confirmation::kUnconfirmed : Confirmation::kWaits;
+  return possible && patient ? Confirmation::kWaits : Confirmation::kUnconfirmed;
 }
 
 const ReplicaGetReply* GetRequest::reply_of(NodeId node) const {
@@ -296,7 +329,7 @@ Status GetRequest::failure(const RingView& view, std::string_view what) const {
   OwnerFailures failures = failures_;
   StatusCode code = failure_code_;
   for (const Owner& owner : owners_) {
-    if (owner.state == State::kFailed) continue;
+    if (owner.state == State::kFailed || !owner.may_be_asked) continue;
     if (owner.state == State::kNotAsked) failures.add(owner.node, "can't be reached");
     if (owner.state == State::kAsked) failures.add(owner.node, "has not answered yet");
     if (owner.awaits_record) failures.add(owner.node, "has answered with a digest, and not with the record");

@@ -56,6 +56,10 @@ class GetRequest {
     std::vector<NodeId> others;  // kExplain: asked for hints
     uint32_t read_quorum = 1;
     uint32_t holders = 0;  // so many must hold what is answered for it to be confirmed
+    // While the ring changes: the list that gets don't ask, and how many of it must hold what is answered
+    // too.
+    std::vector<NodeId> other_list;
+    uint32_t other_holders = 0;
   };
 
   GetRequest(Requester requester, Question question, Plan plan, Time started);
@@ -136,6 +140,8 @@ class GetRequest {
     enum class Repair : uint8_t { kNone, kSent, kDone, kFailed };
 
     NodeId node;
+    bool may_be_asked = true;  // else it is only brought up to date
+    bool on_other_list = false;
     State state = State::kNotAsked;
     bool asked_whole = false;    // what it was asked last: the record, not a digest
     bool asked_floor = false;    // and its floor
@@ -154,7 +160,11 @@ class GetRequest {
   Owner* find(NodeId node);
   const Owner* find(NodeId node) const { return const_cast<GetRequest*>(this)->find(node); }
   uint32_t needed() const { return std::max(plan_.read_quorum, plan_.holders); }
+  bool is_untouched(const Owner& owner, const RingView& view) const;
   bool is_candidate(const Owner& owner, const RingView& view) const;
+  // So many owners of each list are there, or will be there, for which the predicate holds.
+  template <class Predicate>
+  bool enough_hold(Predicate predicate) const;
   bool has_alternatives(const RingView& view) const;
   bool has_record_like(const Owner& owner) const;
   bool answers_differ() const;

@@ -21,7 +21,8 @@ RequestKind kind_of(GetPurpose purpose) {
 // The own copy first: it costs no message.
 Result<GetRequest::Plan> Gets::plan(const GetRequest::Question& question) const {
   const RingView& view = environment_.view;
-  if (question.purpose == GetPurpose::kLocalGet) return GetRequest::Plan{{question.node}, {}, 1, 0};
+  if (question.purpose == GetPurpose::kLocalGet)
+    return GetRequest::Plan{.owners = {question.node}, .read_quorum = 1};
   GetRequest::Plan plan;
   plan.owners = view.owners_of(question.place.partition);
   const auto owners = static_cast<uint32_t>(plan.owners.size());
@@ -46,9 +47,31 @@ Result<GetRequest::Plan> Gets::plan(const GetRequest::Question& question) const 
     plan.read_quorum = std::max(plan.read_quorum, majority_of(owners));
     plan.holders = std::max(plan.holders, write_quorum.ok() ? *write_quorum : owners);
   }
+  plan_other_list(question, *bucket, plan);
   const auto self = std::find(plan.owners.begin(), plan.owners.end(), view.self());
   if (self != plan.owners.end()) std::rotate(plan.owners.begin(), self, self + 1);
   return plan;
+}
+
+// What was read must not go back in time when the ring is switched, or the change is called off: so many of
+// the other list hold it too. Owners on both lists come first.
+void Gets::plan_other_list(const GetRequest::Question& question, const BucketDescription& bucket,
+                           GetRequest::Plan& plan) const {
+  const RingView& view = environment_.view;
+  const std::optional<RingChange>& change = view.ring().description().change;
+  if (!change) return;
+  const WriteLists lists = view.write_lists(question.place.partition);
+  if (lists.next.empty()) return;
+  plan.other_list = change->switched ? lists.present : lists.next;
+  const auto others = static_cast<uint32_t>(plan.other_list.size());
+  plan.other_holders = view.holders_for_confirmation(others);
+  if (question.purpose == GetPurpose::kRetriedPut) {
+    const Result<uint32_t> write_quorum = quorum_for("w", question.w, bucket.write_quorum, others);
+    plan.other_holders = std::max(plan.other_holders, write_quorum.ok() ? *write_quorum : others);
+  }
+  std::stable_partition(plan.owners.begin(), plan.owners.end(), [&](NodeId owner) {
+    return std::find(plan.other_list.begin(), plan.other_list.end(), owner) != plan.other_list.end();
+  });
 }
 
 void Gets::start(const Requester& requester, GetRequest::Question question, Moment moment,
@@ -210,8 +233,10 @@ void Gets::on_view(Moment moment, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
   for (const RequestNumber request : sorted_numbers(gets_)) {
     GetRequest& get = gets_.at(request);
-    for (const NodeId owner : get.plan().owners) {
-      if (!view.is_reachable(owner)) get.on_failure(owner, unavailable("can't be reached"));
+    for (const std::vector<NodeId>& list : {get.plan().owners, get.plan().other_list}) {
+      for (const NodeId owner : list) {
+        if (!view.is_reachable(owner)) get.on_failure(owner, unavailable("can't be reached"));
+      }
     }
     advance(request, moment, outbox);
   }

@@ -42,6 +42,8 @@ class Gets {
 
  private:
   Result<GetRequest::Plan> plan(const GetRequest::Question& question) const;
+  void plan_other_list(const GetRequest::Question& question, const BucketDescription& bucket,
+                       GetRequest::Plan& plan) const;
   void insert(RequestNumber request, GetRequest get);
   void advance(RequestNumber request, Moment moment, MessageOutbox& outbox);
   bool advance_repair(RequestNumber request, GetRequest& get, Moment moment, MessageOutbox& outbox);

@@ -128,7 +128,7 @@ void HintDelivery::send(NodeId node, Course& course, Hint hint, Time now, Messag
     course.passed_over = true;
     return;
   }
-  const std::vector<NodeId> owners = view.owners_of(partition_of(parts->token, view.ring().partitions()));
+  const std::vector<NodeId> owners = view.holders_of(partition_of(parts->token, view.ring().partitions()));
   const bool redirected = !contains(owners, node);
   if (!redirected && !view.is_reachable(node)) return;
   const RequestNumber number = environment_.next_number();

@@ -251,10 +251,11 @@ struct RoundDigests {
   NodeId source;
   Status status;
   DigestLevel level = DigestLevel::kPair;
-  std::vector<uint32_t> ids;     // as asked; those that the source doesn't own are left out
-  std::vector<Hash128> digests;  // one of each; at kPair one
-  Floor lives;                   // the source's own: this one at its present counter, earlier ones
-  uint64_t epoch = 0;            // by which it knows what both own
+  std::vector<uint32_t> ids;          // as asked; those that the source doesn't own are left out
+  std::vector<Hash128> digests;       // one of each; at kPair one
+  Floor lives;                        // the source's own: this one at its present counter, earlier ones
+  uint64_t epoch = 0;                 // by which it knows what both own
+  std::vector<Partition> incomplete;  // of what both own, what the source isn't whole for; in order
 };
 
 struct RoundOpen {

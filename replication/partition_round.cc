@@ -310,8 +310,8 @@ void PartitionRound::note_answered(const RoundSlice& slice) {
   if (lacking_.none()) walk_ = Walk::kNone;
 }
 
-// Once what came is staged here. What is equal to what the source has now holds all that it had when its leaves
-// were read. Of a leaf that was too large for an answer nothing is known.
+// Once what came is staged here. What is equal to what the source has now holds all that it had when its
+// leaves were read. Of a leaf that was too large for an answer nothing is known.
 void PartitionRound::drop_equal_leaves() {
   for (const LeafAnswer& there : std::exchange(answered_, {})) {
     if (there.hash && own_leaf(there.leaf).hash == *there.hash) to_pull_.erase(there.leaf);

@@ -67,6 +67,8 @@ bool Pull::on(RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
     source_counter_ = entry.counter;
     source_life_ = entry.actor;
   }
+  // Of the latest answer: what it loses later ends the rounds.
+  source_incomplete_ = std::move(digests.incomplete);
   compare(digests, moment, outbox);
   return true;
 }
@@ -151,7 +153,7 @@ void Pull::ask_next_partitions(Moment moment, MessageOutbox& outbox) {
 
 void Pull::found_equal(const std::vector<Partition>& partitions, const Floor& lives) {
   environment_.store.raise_floors(partitions, lives);
-  environment_.wholeness.on_round(partitions, source_, environment_.view.ring());
+  environment_.on_round(partitions, source_, source_incomplete_);
   environment_.floors_raised = true;
 }
 
@@ -226,7 +228,7 @@ void Pull::take(const PartitionRound& round) {
   counts_.keys += round.counts().keys;
   counts_.bytes += round.counts().bytes;
   if (round.status().ok()) {
-    environment_.wholeness.on_round({round.partition()}, source_, environment_.view.ring());
+    environment_.on_round({round.partition()}, source_, source_incomplete_);
     return;
   }
   Status status(round.status().code(), cat("partition ", round.partition(), ": ", round.status().message()));

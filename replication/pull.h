@@ -95,6 +95,7 @@ class Pull {
   const Time began_;
   const uint64_t epoch_;
   std::vector<Partition> shared_;
+  std::vector<Partition> source_incomplete_;  // of those the source isn't whole; in order
 
   Stage stage_ = Stage::kComparing;
   RequestNumber question_ = 0;  // under way; 0: none

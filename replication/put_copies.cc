@@ -15,11 +15,19 @@ bool cannot_store_now(StatusCode code) {
 
 }  // namespace
 
-PutCopies::PutCopies(const std::vector<NodeId>& owners, NodeId self, const Rules& rules, Time sent)
+PutCopies::PutCopies(const WriteLists& lists, NodeId self, const Rules& rules, Time sent)
     : self_(self), rules_(rules), silent_at_(sent + rules.hint_delay) {
-  slots_.reserve(owners.size());
-  held_by_.reserve(owners.size());
-  for (const NodeId owner : owners) slots_.push_back({.owner = owner, .keepers = {}});
+  slots_.reserve(lists.present.size() + lists.next.size());
+  held_by_.reserve(lists.present.size());
+  for (const NodeId owner : lists.present) slots_.push_back({.owner = owner, .keepers = {}});
+  for (const NodeId owner : lists.next) {
+    if (Slot* slot = slot_of(owner)) {
+      slot->on_next = true;
+    } else {
+      slots_.push_back({.owner = owner, .on_present = false, .on_next = true, .keepers = {}});
+    }
+  }
+  if (lists.next.empty()) rules_.needed_next = 0;
 }
 
 PutCopies::Slot* PutCopies::slot_of(NodeId owner) {
@@ -148,19 +156,28 @@ bool PutCopies::is_filled(const Slot& slot) const {
          });
 }
 
-size_t PutCopies::filled() const {
-  return static_cast<size_t>(
-      std::count_if(slots_.begin(), slots_.end(), [&](const Slot& slot) { return is_filled(slot); }));
+template <class Counts>
+bool PutCopies::suffice(Counts counts) const {
+  uint32_t present = 0, next = 0;
+  for (const Slot& slot : slots_) {
+    if (!counts(slot)) continue;
+    present += slot.on_present ? 1 : 0;
+    next += slot.on_next ? 1 : 0;
+  }
+  return present >= rules_.needed && next >= rules_.needed_next;
+}
+
+bool PutCopies::reached() const {
+  return suffice([this](const Slot& slot) { return is_filled(slot); });
 }
 
 bool PutCopies::possible() const {
-  const auto may_be_filled = [&](const Slot& slot) {
+  return suffice([this](const Slot& slot) {
     return is_filled(slot) || slot.state == OwnerState::kAwaited ||
            std::any_of(slot.keepers.begin(), slot.keepers.end(), [&](const Keeper& keeper) {
              return keeper.state == KeeperState::kAsked && counts(keeper);
            });
-  };
-  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), may_be_filled)) >= rules_.needed;
+  });
 }
 
 bool PutCopies::settled() const {

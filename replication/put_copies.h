@@ -1,10 +1,12 @@
 // The copies of one stamped put: which owners hold it, who keeps a hint for those that can't take it now, and
-// whether so many suffice (sloppy quorum; Dynamo paper, section 4.6).
+// whether so many suffice (sloppy quorum; Dynamo paper, section 4.6). While the ring changes they must
+// suffice on both lists.
 //
 // Each owner has one slot, filled by its own acknowledgement or by that of its stand-in: a node outside the
-// list that keeps the record for it. A node stands in for one owner at most, so W filled slots are W distinct
-// nodes. Where no node outside the list can keep a hint the coordinator does; that fills no slot, since its
-// own copy is one already. Nobody stands in for the coordinator itself: its copy is on its way to its disk.
+// lists that keeps the record for it. A slot counts on each list that its owner is on. A node stands in for
+// one owner at most, so W filled slots are W distinct nodes. Where no node outside the list can keep a hint
+// the coordinator does; that fills no slot, since its own copy is one already. Nobody stands in for the
+// coordinator itself: its copy is on its way to its disk.
 //
 // Decides and sends nothing.
 #pragma once
@@ -21,9 +23,10 @@ namespace ringkv {
 class PutCopies {
  public:
   struct Rules {
-    uint32_t needed = 0;
-    bool primary = false;  // hints are kept and don't count
-    bool hints = true;     // false: nobody is asked to keep any
+    uint32_t needed = 0;       // of the present list
+    uint32_t needed_next = 0;  // of the next one
+    bool primary = false;      // hints are kept and don't count
+    bool hints = true;         // false: nobody is asked to keep any
     Duration hint_delay{};
   };
   struct Hint {
@@ -32,7 +35,7 @@ class PutCopies {
   };
 
   // All owners are sent the record at `sent`.
-  PutCopies(const std::vector<NodeId>& owners, NodeId self, const Rules& rules, Time sent);
+  PutCopies(const WriteLists& lists, NodeId self, const Rules& rules, Time sent);
 
   // Whom to tell that the hints which they were asked to keep aren't needed any more.
   std::vector<Hint> on_held(NodeId owner);
@@ -48,7 +51,7 @@ class PutCopies {
   // it in time.
   std::vector<Hint> ask_keepers(const RingView& view, Partition partition, Time now, bool at_once = false);
 
-  bool reached() const { return filled() >= rules_.needed; }
+  bool reached() const;
   // When nothing more can be asked for.
   bool possible() const;
   // Every owner holds it, or can't and has its hint, or will not have one.
@@ -72,6 +75,8 @@ class PutCopies {
   };
   struct Slot {
     NodeId owner;
+    bool on_present = true;  // list
+    bool on_next = false;
     OwnerState state = OwnerState::kAwaited;
     std::vector<Keeper> keepers;  // in order of asking
   };
@@ -79,7 +84,8 @@ class PutCopies {
   Slot* slot_of(NodeId owner);
   const Slot* slot_of(NodeId owner) const;
   Keeper* keeper_of(const Hint& hint);
-  size_t filled() const;
+  template <class Counts>
+  bool suffice(Counts counts) const;
   bool counts(const Keeper& keeper) const { return !rules_.primary && keeper.node != self_; }
   bool is_filled(const Slot& slot) const;
   bool has_hint(const Slot& slot) const;
@@ -91,7 +97,7 @@ class PutCopies {
   NodeId self_;
   Rules rules_;
   Time silent_at_;
-  std::vector<Slot> slots_;  // in preference order
+  std::vector<Slot> slots_;  // in preference order, those of the present list first
   std::vector<NodeId> held_by_;
 };
 

@@ -38,14 +38,11 @@ Status take_contexts(const ClientPut& put, Token token, StampPut& stamp) {
 void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription& bucket, Place place,
                  MessageOutbox& outbox) {
   const RingView& view = environment_.view;
-  const std::vector<NodeId> owners = view.owners_of(place.partition);
-  const Result<uint32_t> write_quorum = quorum_for("w", put.w, bucket.write_quorum, owners.size());
-  if (!write_quorum.ok())
-    return environment_.refuse(arrival, put, place.token, write_quorum.status(), outbox);
-  const WriteTargets targets{.partition = place.partition,
-                             .write_quorum = *write_quorum,
-                             .stand_ins = environment_.settings.hints && !put.primary};
-  if (Status status = check_reachable(view, put.key, targets); !status.ok())
+  const Result<WriteTargets> targets = write_targets(view, place.partition, put.w, bucket.write_quorum);
+  if (!targets.ok()) return environment_.refuse(arrival, put, place.token, targets.status(), outbox);
+  const bool alone = targets->lists.present.size() == 1 && targets->lists.next.empty();
+  const bool stand_ins = environment_.settings.hints && !put.primary;
+  if (Status status = check_reachable(view, put.key, *targets, stand_ins); !status.ok())
     return environment_.refuse(arrival, put, place.token, std::move(status), outbox);
   StampPut stamp;
   if (Status status = take_contexts(put, place.token, stamp); !status.ok()) {
@@ -81,7 +78,7 @@ void Puts::start(const Arrival& arrival, ClientPut put, const BucketDescription&
                                                    .tombstone = put.tombstone},
                                                   arrival.now));
   // Alone, a replica knows all that there is.
-  if (owners.size() > 1 && !stamp.context && (put.read_first || put.tombstone)) {
+  if (!alone && !stamp.context && (put.read_first || put.tombstone)) {
     read_first(request, std::move(stamp), arrival.now, outbox);
   } else {
     this->stamp(request, std::move(stamp), outbox);

@@ -27,12 +27,15 @@ void Puts::on(PutStamped stamped, Time now, MessageOutbox& outbox) {
 PutCopies Puts::copies_of(const PutRequest& put, Time now) const {
   const RingView& view = environment_.view;
   const PutRequest::Asked& asked = put.asked();
-  const std::vector<NodeId> owners = view.owners_of(asked.place.partition);
   const BucketDescription* bucket = view.ring().description().find_bucket(asked.bucket);
   CHECK(bucket != nullptr);  // buckets are never taken away
-  const Result<uint32_t> write_quorum = quorum_for("w", asked.w, bucket->write_quorum, owners.size());
-  return {owners, view.self(),
-          PutCopies::Rules{.needed = write_quorum.ok() ? *write_quorum : asked.w,
+  const Result<WriteTargets> targets =
+      write_targets(view, asked.place.partition, asked.w, bucket->write_quorum);
+  // More than a ring that came meanwhile has: no number of owners is enough.
+  const uint32_t never = asked.w;
+  return {targets.ok() ? targets->lists : view.write_lists(asked.place.partition), view.self(),
+          PutCopies::Rules{.needed = targets.ok() ? targets->needed : never,
+                           .needed_next = targets.ok() ? targets->needed_next : never,
                            .primary = asked.primary,
                            .hints = environment_.settings.hints,
                            .hint_delay = environment_.settings.hint_delay},

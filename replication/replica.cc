@@ -78,15 +78,8 @@ void Replica::on(EraseRecord erase, Time now, WallMicros wall_now, MessageOutbox
   take(std::move(erase), now, wall_now, outbox);
 }
 
-bool Replica::owns(Partition partition) const {
-  for (const uint16_t position : ring_->preference_list(partition)) {
-    if (ring_->member(position).node == settings_.self) return true;
-  }
-  return false;
-}
-
 Status Replica::check_owned(const Place& place, std::string_view key) const {
-  if (owns(place.partition)) return {};
+  if (ring_->is_owner(settings_.self, place.partition)) return {};
   return forbidden(cat("key ", display_key(key), " isn't this node's in epoch ", ring_->epoch()));
 }
 

@@ -170,7 +170,6 @@ class Replica {
   void answer(const Get& get, const Status& status, std::string_view bytes, MessageOutbox& outbox);
   void answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox);
 
-  bool owns(Partition partition) const;
   Status check_owned(const Place& place, std::string_view key) const;
   void inspect(const Get& get, ReplicaGetReply& reply) const;
   void add_floor(const Get& get, ReplicaGetReply& reply);

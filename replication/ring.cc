@@ -1,5 +1,7 @@
 #include "replication/ring.h"
 
+#include <algorithm>
+
 #include "replication/preference_list.h"
 
 namespace ringkv {
@@ -9,18 +11,35 @@ Ring::Ring(RingDescription description, TokenFunction token)
       encoded_(encode_ring_description(description_)),
       digest_(ring_digest(encoded_)),
       token_(token),
-      lists_(preference_lists(description_.owners, description_.members, description_.replicas)),
+      present_(lists_of(description_.owners, description_.members, description_.replicas)),
       copies_held_(description_.members.size(), 0) {
-  copies_ = static_cast<uint32_t>(lists_.size() / description_.owners.size());
-  for (const uint16_t position : lists_) ++copies_held_[position];
+  if (const std::optional<RingChange>& change = description_.change) {
+    next_ = lists_of(change->owners, change->members, change->replicas);
+    for (uint16_t& position : next_.positions) position = present_position(change->members[position].name);
+  }
+  for (const uint16_t position : present_.positions) ++copies_held_[position];
 }
 
-std::span<const uint16_t> Ring::preference_list(Partition partition) const {
-  return {lists_.data() + size_t{partition} * copies_, copies_};
+Ring::Lists Ring::lists_of(const OwnerTable& owners, const std::vector<Member>& members, uint32_t replicas) {
+  Lists lists{preference_lists(owners, members, replicas), 0};
+  lists.copies = static_cast<uint32_t>(lists.positions.size() / owners.size());
+  return lists;
+}
+
+uint16_t Ring::present_position(std::string_view name) const {
+  return static_cast<uint16_t>(description_.find_member(name) - description_.members.data());
+}
+
+bool Ring::is_owner(NodeId node, Partition partition) const {
+  const auto is_on = [&](std::span<const uint16_t> list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](uint16_t position) { return member(position).node == node; });
+  };
+  return is_on(present_.of(partition)) || (description_.change && is_on(next_.of(partition)));
 }
 
 double Ring::share(uint16_t position) const {
-  return static_cast<double>(copies_held_[position]) / static_cast<double>(lists_.size());
+  return static_cast<double>(copies_held_[position]) / static_cast<double>(present_.positions.size());
 }
 
 }  // namespace ringkv

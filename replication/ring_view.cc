@@ -35,23 +35,50 @@ Place RingView::place(std::string_view bucket, std::string_view key) const {
   return place_of({ring_->partitions(), token_}, bucket, key);
 }
 
-std::vector<NodeId> RingView::owners_of(Partition partition) const {
-  std::vector<NodeId> owners;
-  const std::span<const uint16_t> list = ring_->preference_list(partition);
-  owners.reserve(list.size());
-  for (const uint16_t position : list) owners.push_back(ring_->member(position).node);
-  return owners;
+std::vector<NodeId> WriteLists::all() const {
+  std::vector<NodeId> nodes = present;
+  for (const NodeId node : next) {
+    if (std::find(present.begin(), present.end(), node) == present.end()) nodes.push_back(node);
+  }
+  return nodes;
 }
+
+std::vector<NodeId> RingView::nodes_of(std::span<const uint16_t> list) const {
+  std::vector<NodeId> nodes;
+  nodes.reserve(list.size());
+  for (const uint16_t position : list) nodes.push_back(ring_->member(position).node);
+  return nodes;
+}
+
+std::vector<NodeId> RingView::owners_of(Partition partition) const {
+  return nodes_of(ring_->read_list(partition));
+}
+
+// Where only the order differs nothing moves.
+WriteLists RingView::write_lists(Partition partition) const {
+  const std::span<const uint16_t> present = ring_->preference_list(partition);
+  const std::span<const uint16_t> next = ring_->next_preference_list(partition);
+  if (!ring_->description().change ||
+      std::is_permutation(present.begin(), present.end(), next.begin(), next.end()))
+    return {nodes_of(present), {}};
+  return {nodes_of(present), nodes_of(next)};
+}
+
+std::vector<NodeId> RingView::holders_of(Partition partition) const { return write_lists(partition).all(); }
 
 // The walk ends with the last node met, soon where partitions are mixed well.
 std::vector<NodeId> RingView::stand_ins(Partition partition) const {
   const OwnerTable& table = ring_->description().owners;
-  const std::span<const uint16_t> list = ring_->preference_list(partition);
   std::vector<NodeId> found;
-  const size_t missing = nodes_on_ring_ - list.size();
-  if (missing == 0) return found;
   std::vector<bool> met(ring_->description().members.size(), false);
-  for (const uint16_t owner : list) met[owner] = true;
+  size_t missing = nodes_on_ring_;
+  for (const auto& list : {ring_->preference_list(partition), ring_->next_preference_list(partition)}) {
+    for (const uint16_t owner : list) {
+      if (!met[owner] && ring_->share(owner) > 0) --missing;
+      met[owner] = true;
+    }
+  }
+  if (missing == 0) return found;
   for (size_t step = 0; step < table.size() && found.size() < missing; ++step) {
     const uint16_t owner = table[(partition + step) % table.size()];
     if (met[owner]) continue;
@@ -85,6 +112,16 @@ uint32_t RingView::holders_for_confirmation(uint32_t owners) const {
     if (bucket.read_quorum != 0) read_quorum = std::min(read_quorum, bucket.read_quorum);
   }
   return owners - read_quorum + 1;
+}
+
+uint32_t RingView::holders_to_hear(uint32_t owners) const {
+  uint32_t write_quorum = majority_of(owners);
+  uint32_t read_quorum = majority_of(owners);
+  for (const BucketDescription& bucket : ring_->description().buckets) {
+    if (bucket.write_quorum != 0) write_quorum = std::min(write_quorum, bucket.write_quorum);
+    if (bucket.read_quorum != 0) read_quorum = std::max(read_quorum, std::min(bucket.read_quorum, owners));
+  }
+  return std::max(owners - write_quorum + 1, read_quorum);
 }
 
 }  // namespace ringkv

@@ -17,6 +17,15 @@
 
 namespace ringkv {
 
+// The owners that a put must reach W of: those of the present table and, while the ring changes, W of those
+// of the next one too. A node may be on both lists.
+struct WriteLists {
+  std::vector<NodeId> present;
+  std::vector<NodeId> next;  // empty: the partition doesn't move
+
+  std::vector<NodeId> all() const;  // each once
+};
+
 class RingView {
  public:
   RingView(NodeId self, const Ring& ring, TokenFunction token);
@@ -29,8 +38,13 @@ class RingView {
   const RecordHasher& hasher() const { return hasher_; }
 
   Place place(std::string_view bucket, std::string_view key) const;
-  std::vector<NodeId> owners_of(Partition partition) const;  // in preference order
-  // Who stands in for owners: all nodes outside the list, in the order in which a walk clockwise meets them.
+  // Whom gets ask, and who stamps puts; in preference order.
+  std::vector<NodeId> owners_of(Partition partition) const;
+  // Whom puts must reach.
+  WriteLists write_lists(Partition partition) const;
+  // All that hold copies: of both lists while the ring changes.
+  std::vector<NodeId> holders_of(Partition partition) const;
+  // Who stands in for owners: all nodes outside the lists, in the order in which a walk clockwise meets them.
   std::vector<NodeId> stand_ins(Partition partition) const;
 
   bool is_reachable(NodeId node) const { return node == self_ || view_.is_reachable(node); }
@@ -41,12 +55,18 @@ class RingView {
   // How many owners of a key must hold a record so that no later quorum read misses it: N - r + 1, where r is
   // the smallest default of any bucket.
   uint32_t holders_for_confirmation(uint32_t owners) const;
+  // From how many whole owners one must have heard so as to have all that was acknowledged, and all that was
+  // confirmed to a get: max(N - w + 1, r), with the smallest w and the largest r that any bucket has by
+  // default.
+  uint32_t holders_to_hear(uint32_t owners) const;
 
  private:
+  std::vector<NodeId> nodes_of(std::span<const uint16_t> list) const;
+
   const NodeId self_;
   const TokenFunction token_;
   const Ring* ring_;
-  size_t nodes_on_ring_ = 0;  // members with partitions
+  size_t nodes_on_ring_ = 0;  // members with partitions in the present table
   RecordHasher hasher_;
   ClusterView view_;
 };

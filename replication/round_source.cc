@@ -1,6 +1,7 @@
 #include "replication/round_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -8,21 +9,11 @@
 #include "storage/storage_key.h"
 
 namespace ringkv {
-namespace {
-
-bool owns(const RingView& view, Partition partition, NodeId node) {
-  for (const uint16_t position : view.ring().preference_list(partition)) {
-    if (view.ring().member(position).node == node) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 std::vector<Partition> shared_partitions(const RingView& view, NodeId a, NodeId b) {
   std::vector<Partition> shared;
   for (Partition partition = 0; partition < view.ring().partitions(); ++partition) {
-    if (owns(view, partition, a) && owns(view, partition, b)) shared.push_back(partition);
+    if (view.ring().is_owner(a, partition) && view.ring().is_owner(b, partition)) shared.push_back(partition);
   }
   return shared;
 }
@@ -34,6 +25,10 @@ void RoundSource::on(NodeId from, const RoundCompare& compare, MessageOutbox& ou
   reply.lives = environment_.store.own_lives();
   reply.epoch = view.ring().epoch();
   const std::vector<Partition> shared = shared_partitions(view, view.self(), from);
+  if (environment_.wholeness.incomplete() > 0) {
+    std::copy_if(shared.begin(), shared.end(), std::back_inserter(reply.incomplete),
+                 [&](Partition partition) { return !environment_.wholeness.is_whole(partition); });
+  }
   if (compare.level == DigestLevel::kPair) {
     reply.digests = {leaves.hash_of(shared)};
   } else if (compare.level == DigestLevel::kGroups) {
@@ -77,7 +72,7 @@ void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) 
 
 Status RoundSource::check_owned(Partition partition) const {
   const RingView& view = environment_.view;
-  if (partition < view.ring().partitions() && owns(view, partition, view.self())) return {};
+  if (partition < view.ring().partitions() && view.ring().is_owner(view.self(), partition)) return {};
   return forbidden(cat(view.name_of(view.self()), " doesn't own partition ", partition, " in epoch ",
                        view.ring().epoch()));
 }

@@ -211,7 +211,7 @@ Status Rounds::check_partition(std::optional<Partition> partition) const {
     return invalid_argument(cat("there is no partition ", *partition, ": the ring has ",
                                 view.ring().partitions(), ", numbered from 0"));
   }
-  const std::vector<NodeId> owners = view.owners_of(*partition);
+  const std::vector<NodeId> owners = view.holders_of(*partition);
   if (std::find(owners.begin(), owners.end(), view.self()) != owners.end()) return {};
   return invalid_argument(cat(view.name_of(view.self()), " doesn't own partition ", *partition, ": ",
                               view.names_of(owners), " do"));
@@ -233,7 +233,7 @@ void Rounds::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbo
   }
   for (const NodeId source : sources()) {
     if (repair.partition) {
-      const std::vector<NodeId> owners = view.owners_of(*repair.partition);
+      const std::vector<NodeId> owners = view.holders_of(*repair.partition);
       if (std::find(owners.begin(), owners.end(), source) == owners.end()) continue;
     }
     if (view.is_reachable(source)) {

@@ -66,6 +66,14 @@ void Wholeness::lose(Partition partition) {
   changed_ = true;
 }
 
+void Wholeness::make_whole(Partition partition) {
+  rounds_.erase(partition);
+  if (!incomplete_[partition]) return;
+  incomplete_[partition] = false;
+  --incomplete_count_;
+  changed_ = true;
+}
+
 void Wholeness::lose_all() {
   for (Partition partition = 0; partition < incomplete_.size(); ++partition) lose(partition);
 }
@@ -73,14 +81,7 @@ void Wholeness::lose_all() {
 void Wholeness::forget_foreign(const Ring& ring, NodeId self) {
   if (incomplete_count_ == 0) return;
   for (Partition partition = 0; partition < incomplete_.size(); ++partition) {
-    const auto owners = ring.preference_list(partition);
-    const bool owned = std::any_of(owners.begin(), owners.end(),
-                                   [&](uint16_t position) { return ring.member(position).node == self; });
-    if (owned || !incomplete_[partition]) continue;
-    rounds_.erase(partition);
-    incomplete_[partition] = false;
-    --incomplete_count_;
-    changed_ = true;
+    if (!ring.is_owner(self, partition)) make_whole(partition);
   }
 }
 
@@ -88,15 +89,16 @@ bool Wholeness::on_round(const std::vector<Partition>& partitions, NodeId source
   if (incomplete_count_ == 0) return false;
   bool some = false;
   for (const Partition partition : partitions) {
-    if (!incomplete_[partition]) continue;
+    const std::span<const uint16_t> list = ring.read_list(partition);
+    const bool is_read = std::any_of(list.begin(), list.end(),
+                                     [&](uint16_t position) { return ring.member(position).node == source; });
+    if (!incomplete_[partition] || !is_read) continue;
     std::set<NodeId>& sources = rounds_[partition];
     sources.insert(source);
-    const auto owners = static_cast<uint32_t>(ring.preference_list(partition).size());
+    const auto owners = static_cast<uint32_t>(list.size());
     if (sources.size() < owners - write_quorum_of(ring.description(), owners) + 1) continue;
-    rounds_.erase(partition);
-    incomplete_[partition] = false;
-    --incomplete_count_;
-    changed_ = some = true;
+    make_whole(partition);
+    some = true;
   }
   return some;
 }

@@ -32,11 +32,13 @@ class Wholeness {
   std::vector<Partition> incomplete_partitions() const;  // in order
 
   void lose(Partition partition);
+  void make_whole(Partition partition);
   void lose_all();
   // What the node doesn't own it needn't have.
   void forget_foreign(const Ring& ring, NodeId self);
 
-  // A round from `source` has ended and covers these partitions. True when one became whole by it.
+  // A round from `source` has ended and covers these partitions; it counts for those that gets ask the source
+  // for. True when one became whole by it.
   bool on_round(const std::vector<Partition>& partitions, NodeId source, const Ring& ring);
   // Rounds from it, or into this node, that were counted don't count any more: it has another life, or lost
   // data.

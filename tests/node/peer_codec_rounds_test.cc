@@ -94,7 +94,8 @@ TEST(PeerCodecRounds, DigestsComeBackInOrder) {
   EXPECT_EQ(compare.ids, (std::vector<uint32_t>{0, 7, 65'535}));
 
   const RoundDigests digests = sent_through(RoundDigests{
-      4, {7}, {}, DigestLevel::kPartitions, {3, 9}, {{1, 2}, {3, ~0ULL}}, sample_record().context, 17});
+      4, {7}, {}, DigestLevel::kPartitions, {3, 9}, {{1, 2}, {3, ~0ULL}}, sample_record().context, 17, {3}});
+  EXPECT_EQ(digests.incomplete, (std::vector<Partition>{3}));
   EXPECT_EQ(digests.round, 4U);
   EXPECT_EQ(digests.source, NodeId{7});
   EXPECT_TRUE(digests.status.ok());

@@ -62,12 +62,18 @@ TEST(Admission, APutHoldsItsKeyItsValueAndItsContext) {
   EXPECT_EQ(bytes_of({.key = "kk", .tombstone = true}), 2U);
 }
 
+// Of a key in partition 0.
+Status check_put(const RingView& view, uint32_t w, bool stand_ins = false) {
+  const Result<WriteTargets> targets = write_targets(view, 0, w, 0);
+  return targets.ok() ? check_reachable(view, "k", *targets, stand_ins) : targets.status();
+}
+
 TEST(Admission, APutNeedsEnoughOwnersInReachAndNamesTheOthers) {
   const Ring ring(ClusterFixture::description(3, 3));
   RingView view(NodeId{1}, ring, &token_of);
   view.set_view({.unreachable = {NodeId{3}}});
-  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2}).ok());
-  const Status refused = check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true});
+  EXPECT_TRUE(check_put(view, 2).ok());
+  const Status refused = check_put(view, 3, true);
   EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("n3 can't be reached"), std::string::npos);
 }
@@ -76,9 +82,9 @@ TEST(Admission, NodesOutsideTheListStandInForOwners) {
   const Ring ring(ClusterFixture::description(5, 3));
   RingView view(NodeId{1}, ring, &token_of);
   view.set_view({.unreachable = {NodeId{2}, NodeId{3}, NodeId{5}}});  // of n1, n2, n3; n4 is left
-  EXPECT_FALSE(check_reachable(view, "k", {.write_quorum = 2}).ok()) << "only owners count";
-  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2, .stand_ins = true}).ok());
-  const Status refused = check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true});
+  EXPECT_FALSE(check_put(view, 2).ok()) << "only owners count";
+  EXPECT_TRUE(check_put(view, 2, true).ok());
+  const Status refused = check_put(view, 3, true);
   EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("n2, n3 and n5 can't be reached"), std::string::npos) << refused.message();
 }
@@ -88,8 +94,29 @@ TEST(Admission, ANodeStandsInForOneOwner) {
   const Ring ring(ClusterFixture::description(4, 3));
   RingView view(NodeId{1}, ring, &token_of);
   view.set_view({.unreachable = {NodeId{2}, NodeId{3}}});
-  EXPECT_TRUE(check_reachable(view, "k", {.write_quorum = 2, .stand_ins = true}).ok());
-  EXPECT_FALSE(check_reachable(view, "k", {.write_quorum = 3, .stand_ins = true}).ok());
+  EXPECT_TRUE(check_put(view, 2, true).ok());
+  EXPECT_FALSE(check_put(view, 3, true).ok());
+}
+
+// n4 is to take n3's place.
+TEST(Admission, WhileTheRingChangesAPutNeedsEnoughOfBothLists) {
+  RingDescription description = ClusterFixture::description(5, 3);
+  description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
+  for (uint16_t& owner : description.change->owners) owner = owner == 2 ? 3 : owner;
+  const Ring ring(description);
+  RingView view(NodeId{1}, ring, &token_of);
+  const Result<WriteTargets> targets = write_targets(view, 0, 0, 3);
+  ASSERT_TRUE(targets.ok());
+  EXPECT_EQ(targets->needed, 3U);
+  EXPECT_EQ(targets->needed_next, 3U);
+  EXPECT_EQ(write_targets(view, 3, 0, 0)->needed_next, 0U) << "it doesn't move";
+  EXPECT_EQ(write_targets(view, 0, 4, 0).status().code(), StatusCode::kInvalidArgument);
+
+  view.set_view({.unreachable = {NodeId{2}, NodeId{4}}});
+  const Status refused = check_put(view, 2);
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable) << "n1 and n3 are two of the present list";
+  EXPECT_NE(refused.message().find("n1, n2 and n4"), std::string::npos) << refused.message();
+  EXPECT_TRUE(check_put(view, 2, true).ok()) << "n5 stands in";
 }
 
 }  // namespace

@@ -350,5 +350,56 @@ TEST_F(GetRequestTest, ALatencyIsThatOfAReplyThatWasWaitedFor) {
   EXPECT_EQ(get.on_reply(whole(kA, record_), kNow + std::chrono::milliseconds(4)), std::nullopt);
 }
 
+// ---- while the ring changes: gets ask n1, n2 and n3; the other list is of n2, n3 and n4
+
+class GetRequestOnTwoListsTest : public GetRequestTest {
+ protected:
+  static GetRequest get() {
+    return GetRequest({1, 1}, {.key = "k"},
+                      {.owners = {NodeId{1}, NodeId{2}, NodeId{3}},
+                       .read_quorum = 2,
+                       .holders = 2,
+                       .other_list = {NodeId{2}, NodeId{3}, NodeId{4}},
+                       .other_holders = 2},
+                      kNow);
+  }
+};
+
+TEST_F(GetRequestOnTwoListsTest, OwnersOnBothListsAreAskedUntilTheOtherOneHasEnoughToo) {
+  GetRequest get = this->get();
+  std::vector<NodeId> asked;
+  for (const GetRequest::Ask& ask : get.next_asks(view_, kNow)) asked.push_back(ask.node);
+  EXPECT_EQ(asked, (std::vector<NodeId>{NodeId{1}, NodeId{2}, NodeId{3}}));
+}
+
+TEST_F(GetRequestOnTwoListsTest, WhatTooFewOfTheOtherListHoldIsWrittenToIt) {
+  GetRequest get = this->get();
+  get.next_asks(view_, kNow);
+  const Record record = record_by(NodeId{1}, 1);
+  get.on_reply(whole(NodeId{1}, record), kNow);
+  get.on_reply(whole(NodeId{2}, record), kNow);
+  get.on_failure(NodeId{3}, unavailable("down"));
+  ASSERT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kWaits);
+  EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{NodeId{4}});
+  get.on_repaired(NodeId{4}, {});
+  EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kConfirmed);
+}
+
+TEST_F(GetRequestOnTwoListsTest, IsUnconfirmedWhereTheOtherListCannotHoldIt) {
+  GetRequest get = this->get();
+  get.next_asks(view_, kNow);
+  const Record record = record_by(NodeId{1}, 1);
+  get.on_reply(whole(NodeId{1}, record), kNow);
+  get.on_reply(whole(NodeId{2}, record), kNow);
+  get.on_failure(NodeId{3}, unavailable("down"));
+  ASSERT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
+  get.resolve(view_.hasher());
+  get.next_repairs(view_);
+  get.on_repaired(NodeId{4}, unavailable("down"));
+  EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kUnconfirmed);
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -19,7 +19,7 @@ class PutCopiesTest : public testing::Test {
 
   PutCopies copies(PutCopies::Rules rules) const {
     rules.hint_delay = kDelay;
-    PutCopies copies({kSelf, kB, kC}, kSelf, rules, kSent);
+    PutCopies copies({{kSelf, kB, kC}, {}}, kSelf, rules, kSent);
     copies.on_view(view_);
     return copies;
   }
@@ -196,6 +196,67 @@ TEST_F(PutCopiesOfThreeNodesTest, TheCoordinatorKeepsHintsWhereNobodyElseCan) {
   see_unreachable({kB, kC});
   PutCopies copies = this->copies({.needed = 1});
   EXPECT_EQ(asked(copies), "2>1 3>1");
+}
+
+// ---- while the ring changes: n4 is to take n3's place, n5 and n6 stand in
+
+class PutCopiesOnTwoListsTest : public PutCopiesTest {
+ protected:
+  PutCopiesOnTwoListsTest() : two_(description()), two_view_(kSelf, two_, &token_of) {}
+
+  static RingDescription description() {
+    RingDescription ring = ClusterFixture::description(6, 3);
+    ring.change = {.members = ring.members, .owners = ring.owners, .replicas = 3};
+    for (uint16_t& owner : ring.change->owners) owner = owner == 2 ? 3 : owner;
+    return ring;
+  }
+  PutCopies copies(PutCopies::Rules rules = {.needed = 2, .needed_next = 2}) const {
+    rules.hint_delay = kDelay;
+    PutCopies copies(two_view_.write_lists(0), kSelf, rules, kSent);
+    copies.on_view(two_view_);
+    return copies;
+  }
+
+  Ring two_;
+  RingView two_view_;
+};
+
+TEST_F(PutCopiesOnTwoListsTest, WhoIsOnBothCountsOnBoth) {
+  PutCopies copies = this->copies();
+  EXPECT_EQ(copies.owners_without(), (std::vector<NodeId>{kSelf, kB, kC, kD}));
+  copies.on_held(kSelf);
+  EXPECT_FALSE(copies.reached());
+  copies.on_held(kB);
+  EXPECT_TRUE(copies.reached());
+}
+
+TEST_F(PutCopiesOnTwoListsTest, EachListNeedsItsOwn) {
+  PutCopies copies = this->copies();
+  copies.on_held(kSelf);
+  copies.on_held(kC);
+  EXPECT_FALSE(copies.reached()) << "one of the next list";
+  copies.on_held(kD);
+  EXPECT_TRUE(copies.reached());
+}
+
+TEST_F(PutCopiesOnTwoListsTest, AHintCountsOnTheListsOfWhomItIsFor) {
+  PutCopies copies = this->copies();
+  copies.on_held(kSelf);
+  copies.on_held(kC);
+  copies.on_refused(kB, unavailable("down"));
+  copies.on_refused(kD, unavailable("down"));
+  EXPECT_EQ(text(copies.ask_keepers(two_view_, 0, kSent)), "2>5 4>6");
+  EXPECT_TRUE(copies.possible());
+  copies.on_hint_kept({kD, kF});
+  EXPECT_TRUE(copies.reached());
+}
+
+TEST_F(PutCopiesOnTwoListsTest, IsImpossibleWhereOneListCannotHaveEnough) {
+  PutCopies copies = this->copies({.needed = 2, .needed_next = 3, .primary = true});
+  copies.on_refused(kC, corruption("damaged"));
+  EXPECT_TRUE(copies.possible()) << "n3 is not on the next list";
+  copies.on_refused(kD, corruption("damaged"));
+  EXPECT_FALSE(copies.possible());
 }
 
 }  // namespace

@@ -299,6 +299,13 @@ class RoundFixture {
     for (uint64_t to = 2; to <= nodes.size(); ++to) copy(1, to, key);
     return dot;
   }
+  // All nodes adopt it; it outlives them.
+  void set_ring(const Ring& ring) {
+    for (const auto& node : nodes) {
+      node->replica->set_ring(ring);
+      act(*node, [&](auto& outbox) { node->convergence->set_ring(ring, moment(), outbox); });
+    }
+  }
   void see_reachable(uint64_t viewer, uint64_t other, bool reachable) {
     ClusterView view;
     if (!reachable) view.unreachable = {NodeId{other}};

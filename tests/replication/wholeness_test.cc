@@ -70,6 +70,30 @@ TEST(Wholeness, LosingAgainForgetsTheRoundsBefore) {
   EXPECT_FALSE(wholeness.on_round({5}, kThird, ring));
 }
 
+// While the ring changes other nodes hold copies too.
+TEST(Wholeness, RoundsCountOnlyFromThoseThatGetsAsk) {
+  RingDescription description = RoundFixture::description(4, 3);
+  description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
+  for (uint16_t& owner : description.change->owners) owner = static_cast<uint16_t>((owner + 1) % 4);
+  const Ring ring(description);  // partition 4: of n1, n2 and n3; then of n2, n3 and n4
+  Wholeness wholeness(kTestPartitions);
+  wholeness.lose(4);
+  EXPECT_FALSE(wholeness.on_round({4}, NodeId{4}, ring));
+  EXPECT_FALSE(wholeness.on_round({4}, kSecond, ring));
+  EXPECT_TRUE(wholeness.on_round({4}, kThird, ring));
+}
+
+TEST(Wholeness, CanBeSaid) {
+  Wholeness wholeness(kTestPartitions);
+  wholeness.lose(5);
+  wholeness.take_record();
+  wholeness.make_whole(5);
+  EXPECT_TRUE(wholeness.is_whole(5));
+  EXPECT_TRUE(wholeness.take_record().has_value());
+  wholeness.make_whole(5);
+  EXPECT_FALSE(wholeness.take_record().has_value());
+}
+
 TEST(Wholeness, IsKeptOnDisk) {
   Wholeness wholeness(kTestPartitions);
   EXPECT_FALSE(wholeness.take_record().has_value());

@@ -1,0 +1,49 @@
+// What this node takes over while the ring changes: the partitions that it owns by the next table and not by
+// the present one. They are taken over by rounds, each of which began when its source and this node had
+// adopted the begun change: from every present owner that can be reached, and from so many whole ones that
+// whatever was acknowledged, or answered to a confirmed get, is held by one of them. When that is so for all
+// of them this node is ready, and the ring may be switched as far as it is concerned.
+//
+// Nothing is kept over a restart: rounds between equal nodes cost next to nothing. Loop thread.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "replication/ring_view.h"
+
+namespace ringkv {
+
+class Takeover {
+ public:
+  // Another ring holds. Returns what is taken over by it and wasn't by the one before.
+  std::vector<Partition> set_ring(const Ring& ring, NodeId self);
+
+  bool is_pending(Partition partition) const { return pending_.contains(partition); }
+  // A round has ended, of the epoch that holds. True when so many whole owners have been heard.
+  bool on_round(Partition partition, NodeId source, bool source_is_whole, const RingView& view);
+  // What was taken over was lost again.
+  void begin_again(Partition partition) { pending_.at(partition) = {}; }
+  bool has_heard_enough(Partition partition, const RingView& view) const {
+    return has_heard_enough(partition, pending_.at(partition), view);
+  }
+  // It has another life, or has lost data.
+  void forget_rounds_from(NodeId source);
+
+  size_t partitions() const { return pending_.size(); }
+  size_t ready(const RingView& view) const;  // of those
+  // The epoch of the begun change for which this node is ready; 0: there is none.
+  uint64_t ready_epoch(const RingView& view) const;
+
+ private:
+  struct Pending {
+    std::map<NodeId, bool> sources;  // rounds from them; whether they were whole
+  };
+
+  static bool is_ready(Partition partition, const Pending& pending, const RingView& view);
+  static bool has_heard_enough(Partition partition, const Pending& pending, const RingView& view);
+
+  std::map<Partition, Pending> pending_;
+};
+
+}  // namespace ringkv
