@@ -34,6 +34,7 @@ struct PeerState {
   // no hint with a dot of any other life. 0: none yet.
   uint64_t boots_met = 0;
   uint64_t boots_without_hints = 0;
+  uint64_t ready_epoch = 0;  // of the begun change of the ring for which it has taken over what it is to own
 
   std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
 

@@ -13,6 +13,7 @@ constexpr Duration kJoinDecidedWithin = std::chrono::seconds(20);
 constexpr Duration kStatePause = std::chrono::seconds(1);
 constexpr Duration kLagPause = std::chrono::seconds(10);
 constexpr Duration kClockPause = std::chrono::milliseconds(100);
+constexpr Duration kDrivePause = std::chrono::milliseconds(200);
 constexpr Duration kGossipRound = std::chrono::seconds(1);
 template <class Body>
 constexpr bool kOfGossip = std::is_constructible_v<GossipMessage, Body>;
@@ -93,6 +94,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
           [this](NodeId from, PeerMessage message) { life_.on_peer_message(from, std::move(message)); },
           [this](NodeId to, const PeerMessage& message) { send(to, message); }) {
   epoch_on_disk_ = ring().epoch();
+  driver_.set_ring(ring_view(), environment_.clock.now());
   make_cores(settings_.self.generation);
   for (const PeerState& peer : settings_.peers) gossip_->learn(peer);
   for (const auto& [node, known] : book_.entries()) {
@@ -147,7 +149,8 @@ PeerState ClusterMember::own_state() const {
           .lag_ms = life_.convergence().lag_ms(environment_.clock.now()),
           .incomplete_partitions = life_.wholeness().incomplete(),
           .boots_met = lives_met_.digest(ring().description()),
-          .boots_without_hints = life_.convergence().boots_without_hints()};
+          .boots_without_hints = life_.convergence().boots_without_hints(),
+          .ready_epoch = life_.convergence().ready_epoch()};
 }
 
 std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {
@@ -223,6 +226,32 @@ void ClusterMember::on_tick(Time now) {
   update_clock(now);
   gate_.tick(ring(), now);
   introduction_.tick(now);
+  drive_change(now);
+}
+
+RingView ClusterMember::ring_view() const {
+  RingView view(settings_.self.node, ring(), &token_of);
+  view.set_view(view_);
+  return view;
+}
+
+void ClusterMember::drive_change(Time now) {
+  const RingDescription& ring = this->ring().description();
+  const bool has_leaver = std::any_of(ring.members.begin(), ring.members.end(), [](const Member& member) {
+    return member.status == MemberStatus::kLeaving;
+  });
+  if ((!ring.change && !has_leaver) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
+  driven_at_ = now;
+  const auto state_of = [this](NodeId node) {
+    return node == settings_.self.node ? &gossip_->own() : gossip_->find(node);
+  };
+  std::optional<RingDriver::Step> step = driver_.next(ring_view(), state_of, now);
+  if (!step) return;
+  environment_.log.info("node", cat("proposes after epoch ", ring.epoch, ": ", step->what));
+  change_ring(std::move(step->edit), now + RingDriver::kTurn, [this, alive = alive_](const Status& status) {
+    if (*alive && !status.ok())
+      environment_.log.warning("node", cat("the change of the ring waits: ", status.message()));
+  });
 }
 
 // What gossip says of where the others are.
@@ -315,6 +344,7 @@ void ClusterMember::adopt(std::string_view description) {
   life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch] {
     if (*alive) epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
   });
+  driver_.set_ring(ring_view(), environment_.clock.now());
   register_.adopt(electorate_of(ring()));
   older_copy_.on_ring(register_.electorate());
   keep_older_copy();

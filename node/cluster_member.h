@@ -28,6 +28,7 @@
 #include "node/newcomers.h"
 #include "node/peer_links.h"
 #include "node/ring_changer.h"
+#include "node/ring_driver.h"
 #include "node/said_once.h"
 
 namespace ringkv {
@@ -108,6 +109,8 @@ class ClusterMember {
   void update_own_state(Time now);
   void update_clock(Time now);
   void look_at_clock(Time now);
+  RingView ring_view() const;
+  void drive_change(Time now);
   void on_seed(const Address& seed, const Result<PeerWelcome>& found);
 
   template <class Call>
@@ -129,6 +132,8 @@ class ClusterMember {
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
   std::unique_ptr<StateGossip> gossip_;
   RingChanger changer_;
+  RingDriver driver_;
+  Time driven_at_{};
   Newcomers newcomers_;
   SaidOnce said_;  // of refusals
   EpochGate gate_;

@@ -106,6 +106,7 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_incomplete_partitions(state.incomplete_partitions);
   body.set_boots_met(state.boots_met);
   body.set_boots_without_hints(state.boots_without_hints);
+  body.set_ready_epoch(state.ready_epoch);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -126,6 +127,7 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.incomplete_partitions = body.incomplete_partitions();
   state.boots_met = body.boots_met();
   state.boots_without_hints = body.boots_without_hints();
+  state.ready_epoch = body.ready_epoch();
   return state;
 }
 

@@ -1,0 +1,53 @@
+// Drives a change of the ring from step to step, by what gossip says of the members. Any voter may propose
+// the next step, since each step fits one epoch only; they take turns, so that they don't get into each
+// other's way, and one that proposes nothing holds up nobody for long.
+//
+//   switch: every node that gains partitions is ready (replication/takeover.h)
+//   finish: every member that is up has adopted the switched ring, and of the present owners of each
+//   partition
+//           that moves at least N - r + 1, so that no quorum of reads by the begun ring is possible any more
+//   remove: a leaver without partitions keeps no hints for others any more
+//
+// Pure but for what it remembers of the ring. Loop thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/peer_state.h"
+#include "base/time.h"
+#include "node/ring_edits.h"
+#include "replication/ring_view.h"
+
+namespace ringkv {
+
+class RingDriver {
+ public:
+  static constexpr Duration kTurn = std::chrono::seconds(5);
+
+  // What it says of itself; nullptr: nothing has come yet.
+  using StateOf = std::function<const PeerState*(NodeId)>;
+
+  void set_ring(const RingView& view, Time now);
+
+  struct Step {
+    RingEdit edit;
+    std::string what;  // for the log
+  };
+  // The step that is due, if it is this node's turn.
+  std::optional<Step> next(const RingView& view, const StateOf& state_of, Time now) const;
+
+ private:
+  bool is_own_turn(const RingView& view, Time now) const;
+  bool all_ready(const RingView& view, const StateOf& state_of) const;
+  bool all_have_switched(const RingView& view, const StateOf& state_of) const;
+
+  Time since_{};
+  std::set<NodeId> gaining_;
+  std::set<std::vector<NodeId>> moving_lists_;  // the present lists of partitions that move
+};
+
+}  // namespace ringkv

@@ -1,0 +1,97 @@
+#include "node/ring_driver.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/replication/cluster_fixture.h"
+
+namespace ringkv {
+namespace {
+
+using std::chrono::seconds;
+
+// n4 is to take n3's partitions; n5 is leaving already and has none. N = 3.
+class RingDriverTest : public testing::Test {
+ protected:
+  RingDriverTest() {
+    description_ = ClusterFixture::description(5, 3);
+    for (uint16_t& owner : description_.owners) owner = static_cast<uint16_t>(owner % 3);
+    description_.members[4].status = MemberStatus::kLeaving;
+    description_.members[4].voter = false;
+    description_.epoch = 7;
+    description_.change = {.members = description_.members, .owners = description_.owners, .replicas = 3};
+    for (uint16_t& owner : description_.change->owners) owner = owner == 2 ? 3 : owner;
+    for (uint64_t node = 1; node <= 5; ++node) states_[NodeId{node}] = {.node = NodeId{node}, .epoch = 7};
+  }
+
+  // What n1 would do at the start of its turn; "": nothing.
+  std::string step(std::vector<NodeId> unreachable = {}, NodeId self = NodeId{1}, Time now = kStart) {
+    const Ring ring(description_);
+    RingView view(self, ring, &token_of);
+    view.set_view({.unreachable = std::move(unreachable)});
+    RingDriver driver;
+    driver.set_ring(view, kStart);
+    const std::optional<RingDriver::Step> step = driver.next(
+        view,
+        [this](NodeId node) {
+          const auto at = states_.find(node);
+          return at == states_.end() ? nullptr : &at->second;
+        },
+        now);
+    if (step) edited_ = step->edit(description_);
+    return step ? step->what : "";
+  }
+
+  static constexpr Time kStart{seconds(100)};
+
+  RingDescription description_;
+  std::map<NodeId, PeerState> states_;
+  Result<RingDescription> edited_ = RingDescription();
+};
+
+TEST_F(RingDriverTest, SwitchesOnceAllThatGainPartitionsAreReady) {
+  EXPECT_EQ(step(), "");
+  states_[NodeId{4}].ready_epoch = 6;
+  EXPECT_EQ(step(), "") << "that was another change";
+  states_[NodeId{4}].ready_epoch = 7;
+  EXPECT_EQ(step(), "gets are switched to the next owners");
+  EXPECT_TRUE(edited_->change->switched);
+  states_.erase(NodeId{4});
+  EXPECT_EQ(step(), "");
+}
+
+TEST_F(RingDriverTest, FinishesOnceAllThatAreUpHaveSwitched) {
+  description_.change->switched = true;
+  EXPECT_EQ(step(), "the change of the ring is finished");
+  EXPECT_FALSE(edited_->change.has_value());
+  states_[NodeId{2}].epoch = 6;
+  EXPECT_EQ(step(), "");
+  EXPECT_EQ(step({NodeId{2}}), "the change of the ring is finished") << "two of three present owners have";
+  states_[NodeId{3}].epoch = 6;
+  EXPECT_EQ(step({NodeId{2}, NodeId{3}}), "") << "the two could still answer a get by the begun ring";
+}
+
+TEST_F(RingDriverTest, RemovesALeaverThatKeepsNoHints) {
+  description_.owners = description_.change->owners;
+  description_.change.reset();
+  states_[NodeId{5}].hints = 1;
+  EXPECT_EQ(step(), "");
+  states_[NodeId{5}].hints = 0;
+  EXPECT_EQ(step({NodeId{5}}), "") << "what it says may be old";
+  EXPECT_EQ(step(), "n5 has left");
+  EXPECT_EQ(edited_->find_member("n5"), nullptr);
+}
+
+TEST_F(RingDriverTest, VotersThatAreUpTakeTurns) {
+  states_[NodeId{4}].ready_epoch = 7;
+  EXPECT_EQ(step({}, NodeId{2}), "");
+  EXPECT_NE(step({}, NodeId{2}, kStart + RingDriver::kTurn), "");
+  EXPECT_EQ(step({}, NodeId{1}, kStart + RingDriver::kTurn), "");
+  EXPECT_NE(step({NodeId{1}}, NodeId{2}), "") << "n1 is down";
+  for (int turn = 0; turn < 8; ++turn)
+    EXPECT_EQ(step({}, NodeId{5}, kStart + turn * RingDriver::kTurn), "") << "n5 has no vote";
+}
+
+}  // namespace
+}  // namespace ringkv
