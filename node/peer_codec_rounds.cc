@@ -1,4 +1,5 @@
 // Hints and rounds.
+#include <algorithm>
 #include <utility>
 
 #include "base/ring_description.h"
@@ -198,6 +199,7 @@ RoundDigests from_body(const peer_wire::RoundDigests& body, PeerIncoming& in) {
   digests.ids = ids_from(body.ids(), in);
   digests.epoch = body.epoch();
   digests.incomplete = ids_from(body.incomplete(), in);
+  if (!std::is_sorted(digests.incomplete.begin(), digests.incomplete.end())) in.fail("partitions");
   ByteReader reader(in.peek_values());
   digests.lives = unpack_context(reader);
   const size_t count = bounded_count(reader, 16, kPartitionsMax);

@@ -3,9 +3,8 @@
 // other's way, and one that proposes nothing holds up nobody for long.
 //
 //   switch: every node that gains partitions is ready (replication/takeover.h)
-//   finish: every member that is up has adopted the switched ring, and of the present owners of each
-//   partition
-//           that moves at least N - r + 1, so that no quorum of reads by the begun ring is possible any more
+//   finish: every member that is up has adopted the switched ring, and so many of the present owners of each
+//           partition that moves (N - r + 1) that no read quorum by the begun ring is possible any more
 //   remove: a leaver without partitions keeps no hints for others any more
 //
 // Pure but for what it remembers of the ring. Loop thread.

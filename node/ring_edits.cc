@@ -96,7 +96,7 @@ Result<RingDescription> with_replaced_disk(RingDescription ring, std::string_vie
   member->voter = !ring.open;
   if (Member* after = ring.change ? find_in(ring.change->members, name) : nullptr) {
     after->disk = disk;
-    after->voter = member->voter;
+    after->voter = after->voter && member->voter;
   }
   return ring;
 }
@@ -107,6 +107,16 @@ Status check_no_change(const RingDescription& ring) {
   if (!ring.change) return {};
   return unavailable(cat("another change of the ring is under way (epoch ", ring.epoch,
                          "): `kvctl plan show` says how far it has come"));
+}
+
+// One change at a time, and one that a leaver has left behind comes to its end first.
+Status check_may_begin(const RingDescription& ring) {
+  if (!ring.open) return forbidden("the ring has no data yet: members just join it");
+  for (const Member& member : ring.members) {
+    if (!ring.change && member.status == MemberStatus::kLeaving)
+      return unavailable(cat(member.name, " is still leaving: the ring can be changed once it is gone"));
+  }
+  return check_no_change(ring);
 }
 
 void insert_in_order(std::vector<Member>& members, const Member& member) {
@@ -145,7 +155,7 @@ void add_joiner(RingDescription& ring, Member joiner) {
 }
 
 Result<RingDescription> with_begun_join(RingDescription ring, Member joiner) {
-  if (Status status = check_no_change(ring); !status.ok()) return status;
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
   if (Status status = check_joiner(ring, joiner); !status.ok()) return status;
   joiner.voter = true;
   joiner.status = MemberStatus::kNormal;
@@ -161,6 +171,7 @@ Result<RingDescription> with_joiner(RingDescription ring, const Member& joiner) 
   if (const Member* same = ring.find_member(joiner.name);
       same != nullptr && same->node == joiner.node && same->disk == joiner.disk)
     return ring;
+  if (Status status = check_no_change(ring); !status.ok()) return status;
   if (Status status = check_joiner(ring, joiner); !status.ok()) return status;
   if (ring.open) {
     return forbidden(cat("the ring has been open since its first put, so that ", joiner.name,
@@ -174,12 +185,10 @@ Result<RingDescription> with_joiner(RingDescription ring, const Member& joiner) 
 }
 
 Result<RingDescription> with_begun_leave(RingDescription ring, std::string_view name) {
-  if (Status status = check_no_change(ring); !status.ok()) return status;
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
   RingChange change{.members = ring.members, .owners = {}, .replicas = ring.replicas};
   Member* leaver = find_in(change.members, name);
   if (leaver == nullptr) return invalid_argument(cat("there is no member ", display_key(name)));
-  if (leaver->status == MemberStatus::kLeaving)
-    return invalid_argument(cat(name, " is leaving already, and has no partitions any more"));
   leaver->status = MemberStatus::kLeaving;
   leaver->voter = false;
   change.owners = placed(ring, change.members);
@@ -190,7 +199,7 @@ Result<RingDescription> with_begun_leave(RingDescription ring, std::string_view 
 }
 
 Result<RingDescription> with_begun_replace(RingDescription ring, std::string_view old_name, Member joiner) {
-  if (Status status = check_no_change(ring); !status.ok()) return status;
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
   if (Status status = check_joiner(ring, joiner); !status.ok()) return status;
   if (ring.find_member(old_name) == nullptr)
     return invalid_argument(cat("there is no member ", display_key(old_name)));
@@ -213,7 +222,7 @@ Result<RingDescription> with_begun_replace(RingDescription ring, std::string_vie
 }
 
 Result<RingDescription> with_begun_weight(RingDescription ring, std::string_view name, double weight) {
-  if (Status status = check_no_change(ring); !status.ok()) return status;
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
   RingChange change{.members = ring.members, .owners = {}, .replicas = ring.replicas};
   Member* member = find_in(change.members, name);
   if (member == nullptr) return invalid_argument(cat("there is no member ", display_key(name)));
@@ -237,8 +246,7 @@ RingDescription with_change_cancelled(RingDescription ring) {
   const std::vector<Member> before = ring.members;
   std::erase_if(ring.members, [](const Member& member) { return member.status == MemberStatus::kJoining; });
   ring.owners = renumbered(ring.owners, before, ring.members);
-  // One that has left before stays without partitions.
-  for (const uint16_t owner : ring.owners) ring.members[owner].status = MemberStatus::kNormal;
+  for (Member& member : ring.members) member.status = MemberStatus::kNormal;
   ring.change.reset();
   return ring;
 }

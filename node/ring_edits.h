@@ -23,8 +23,8 @@ RingEdit opened();
 // naming both sides, when the name or the node belongs to somebody else.
 RingEdit joined(const Member& joiner);
 
-// ---- Changes of an open ring ("Moving data" in ARCHITECTURE.md), each begun, switched and finished by an
-// epoch of its own. Refused while another one is under way.
+// ---- Changes of an open ring ("Data moves in three epochs" in ARCHITECTURE.md), each begun, switched and
+// finished by an epoch of its own. Refused while another one is under way.
 
 // A member more, to which copies move.
 RingEdit begun_join(const Member& joiner);

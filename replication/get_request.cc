@@ -286,7 +286,9 @@ bool GetRequest::enough_hold(Predicate predicate) const {
     holders += owner.may_be_asked ? 1 : 0;
     on_other += owner.on_other_list ? 1 : 0;
   }
-  return holders >= plan_.holders && on_other >= plan_.other_holders;
+  // Where nothing was ever held nothing can go back in time.
+  const bool nothing_held = record_.versions.empty() && record_.context.vector.empty();
+  return holders >= plan_.holders && (on_other >= plan_.other_holders || nothing_held);
 }
 
 bool GetRequest::awaits_repair(NodeId node) const {

@@ -29,11 +29,10 @@ PutCopies Puts::copies_of(const PutRequest& put, Time now) const {
   const PutRequest::Asked& asked = put.asked();
   const BucketDescription* bucket = view.ring().description().find_bucket(asked.bucket);
   CHECK(bucket != nullptr);  // buckets are never taken away
-  const Result<WriteTargets> targets =
-      write_targets(view, asked.place.partition, asked.w, bucket->write_quorum);
+  Result<WriteTargets> targets = write_targets(view, asked.place.partition, asked.w, bucket->write_quorum);
   // More than a ring that came meanwhile has: no number of owners is enough.
   const uint32_t never = asked.w;
-  return {targets.ok() ? targets->lists : view.write_lists(asked.place.partition), view.self(),
+  return {targets.ok() ? std::move(targets->lists) : view.write_lists(asked.place.partition), view.self(),
           PutCopies::Rules{.needed = targets.ok() ? targets->needed : never,
                            .needed_next = targets.ok() ? targets->needed_next : never,
                            .primary = asked.primary,

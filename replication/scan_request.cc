@@ -55,7 +55,7 @@ std::vector<NodeId> ScanRequest::usable_owners(const RingView& view, Partition p
 }
 
 uint32_t ScanRequest::owners_needed(const RingView& view, Partition partition) const {
-  const auto owners = static_cast<uint32_t>(view.ring().preference_list(partition).size());
+  const auto owners = static_cast<uint32_t>(view.ring().read_list(partition).size());
   const BucketDescription* bucket = view.ring().description().find_bucket(question_.bucket);
   if (bucket == nullptr || bucket->read_quorum == 0) return majority_of(owners);
   return std::min(bucket->read_quorum, owners);

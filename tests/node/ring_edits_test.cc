@@ -156,7 +156,7 @@ TEST(RingChanges, ALeaverStaysWithoutPartitionsUntilItIsRemoved) {
   EXPECT_FALSE(ring.find_member("n2")->voter);
   const std::vector<std::string> owners = owner_names(ring);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), "n2"), 0);
-  EXPECT_EQ(begun_leave("n2")(ring).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(begun_weight("n3", 2)(ring).status().code(), StatusCode::kUnavailable) << "n2 is still there";
   const RingDescription removed_ring = stepped(*removed("n2")(ring));
   EXPECT_EQ(names_of(removed_ring), (std::vector<std::string>{"n1", "n3"}));
   EXPECT_EQ(owner_names(removed_ring), owners);
@@ -196,11 +196,19 @@ TEST(RingChanges, ACancelledOneLeavesNothingBehind) {
   }
 }
 
-TEST(RingChanges, OneThatHasLeftDoesNotComeBackWhenAnotherChangeIsCancelled) {
-  RingDescription ring = ended(stepped(*begun_leave("n2")(ring_of({"n1", "n3"}))));
-  ring = stepped(*begun_weight("n1", 2)(ring));
-  ring = stepped(*cancelled(ring.epoch)(ring));
-  EXPECT_EQ(ring.find_member("n2")->status, MemberStatus::kLeaving);
+TEST(RingChanges, AMemberWithoutPartitionsIsKeptWhenItsLeaveIsCancelled) {
+  RingDescription before = ring_of({"n1", "n3"});
+  std::replace(before.owners.begin(), before.owners.end(), uint16_t{2}, uint16_t{0});
+  const RingDescription ring = stepped(*begun_leave("n3")(before));
+  EXPECT_EQ((*cancelled(ring.epoch)(ring)).find_member("n3")->status, MemberStatus::kNormal);
+}
+
+TEST(RingChanges, NeedARingWithData) {
+  RingDescription ring = ring_of({"n1", "n3"});
+  ring.open = false;
+  for (const RingEdit& edit : {begun_join(joiner(30, "n0")), begun_leave("n2"), begun_weight("n1", 2),
+                               begun_replace("n3", joiner(30, "n9"))})
+    EXPECT_EQ(edit(ring).status().code(), StatusCode::kForbidden);
 }
 
 TEST(RingChanges, EachStepFitsOneEpoch) {

@@ -363,6 +363,18 @@ class GetRequestOnTwoListsTest : public GetRequestTest {
                        .other_holders = 2},
                       kNow);
   }
+  // n1 and n2 hold the same, n3 doesn't answer.
+  GetRequest read_from_two() {
+    GetRequest get = this->get();
+    get.next_asks(view_, kNow);
+    const Record record = record_by(NodeId{1}, 1);
+    get.on_reply(whole(NodeId{1}, record), kNow);
+    get.on_reply(whole(NodeId{2}, record), kNow);
+    get.on_failure(NodeId{3}, unavailable("down"));
+    EXPECT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
+    get.resolve(view_.hasher());
+    return get;
+  }
 };
 
 TEST_F(GetRequestOnTwoListsTest, OwnersOnBothListsAreAskedUntilTheOtherOneHasEnoughToo) {
@@ -373,14 +385,7 @@ TEST_F(GetRequestOnTwoListsTest, OwnersOnBothListsAreAskedUntilTheOtherOneHasEno
 }
 
 TEST_F(GetRequestOnTwoListsTest, WhatTooFewOfTheOtherListHoldIsWrittenToIt) {
-  GetRequest get = this->get();
-  get.next_asks(view_, kNow);
-  const Record record = record_by(NodeId{1}, 1);
-  get.on_reply(whole(NodeId{1}, record), kNow);
-  get.on_reply(whole(NodeId{2}, record), kNow);
-  get.on_failure(NodeId{3}, unavailable("down"));
-  ASSERT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
-  get.resolve(view_.hasher());
+  GetRequest get = read_from_two();
   EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kWaits);
   EXPECT_EQ(get.next_repairs(view_), std::vector<NodeId>{NodeId{4}});
   get.on_repaired(NodeId{4}, {});
@@ -388,17 +393,23 @@ TEST_F(GetRequestOnTwoListsTest, WhatTooFewOfTheOtherListHoldIsWrittenToIt) {
 }
 
 TEST_F(GetRequestOnTwoListsTest, IsUnconfirmedWhereTheOtherListCannotHoldIt) {
-  GetRequest get = this->get();
-  get.next_asks(view_, kNow);
-  const Record record = record_by(NodeId{1}, 1);
-  get.on_reply(whole(NodeId{1}, record), kNow);
-  get.on_reply(whole(NodeId{2}, record), kNow);
-  get.on_failure(NodeId{3}, unavailable("down"));
-  ASSERT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
-  get.resolve(view_.hasher());
+  GetRequest get = read_from_two();
   get.next_repairs(view_);
   get.on_repaired(NodeId{4}, unavailable("down"));
   EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kUnconfirmed);
+}
+
+// There is nothing that could be held.
+TEST_F(GetRequestOnTwoListsTest, AnAbsentKeyIsConfirmedWithoutTheOtherList) {
+  GetRequest get = this->get();
+  get.next_asks(view_, kNow);
+  get.on_reply(whole(NodeId{1}, {}), kNow);
+  get.on_reply(whole(NodeId{2}, {}), kNow);
+  get.on_failure(NodeId{3}, unavailable("down"));
+  ASSERT_EQ(get.progress(view_, kNow), GetRequest::Progress::kResolved);
+  get.resolve(view_.hasher());
+  EXPECT_TRUE(get.next_repairs(view_).empty());
+  EXPECT_EQ(get.confirmation(view_, kNow), GetRequest::Confirmation::kConfirmed);
 }
 
 }  // namespace

@@ -181,6 +181,19 @@ TEST(Scans, GoOnByANewRing) {
   EXPECT_EQ(cluster.answered_twice, 0U);
 }
 
+// The quorum is one of the list that is asked.
+TEST(Scans, AskTheNextOwnersOnceTheRingIsSwitched) {
+  ClusterFixture cluster(2, 2);
+  const std::vector<std::string> keys = fill(cluster, 50);
+  const Ring& next = cluster.next_ring([](RingDescription& ring) {
+    ring.change = {.members = ring.members, .owners = ring.owners, .replicas = 1, .switched = true};
+  });
+  for (const uint64_t node : {1, 2}) cluster.adopt(node, next);
+  const Scanned scanned = scan_all(cluster, 1, {});
+  EXPECT_TRUE(scanned.status.ok()) << scanned.status.message();
+  EXPECT_EQ(scanned.keys, keys);
+}
+
 TEST(Scans, AtTheDeadlineAnswerWithWhatTheyHaveOrSayThatTheyHaveNothing) {
   ClusterFixture cluster(3);
   fill(cluster, 10);
