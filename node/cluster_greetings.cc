@@ -63,7 +63,7 @@ void ClusterMember::on_seed(const Address& seed, const Result<PeerWelcome>& foun
   introduction_.on_seed(is_own);
 }
 
-void ClusterMember::on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) {
+void ClusterMember::on_hello(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer) {
   if (hello.channel == PeerChannel::kIdentify) {
     if (hello.to && hello.to != settings_.self.node) {
       return answer(unavailable(cat("node ", hex(hello.to.value), " was meant, and this is ",

@@ -61,7 +61,7 @@ class ClusterMember {
   void on_tick(Time now);
 
   PeerHello hello() const;
-  void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer);
+  void on_hello(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer);
   void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer);
   bool on_welcome(const PeerWelcome& welcome, const Address& address);
   void on_refused(NodeId node, const Status& why);

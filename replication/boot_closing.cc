@@ -63,7 +63,7 @@ void BootClosing::look(Moment moment, MessageOutbox& outbox) {
   if (!hints_until_) hints_until_ = environment_.store.last_staged();
   if (!is_on_disk(*hints_until_)) return;
   hints_until_.reset();
-  look_.emplace();
+  look_ = Look{};
   for (const auto& [intended, count] : environment_.hints.counts()) look_->intended.push_back(intended);
   read_on(outbox);
 }

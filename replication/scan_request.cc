@@ -253,15 +253,16 @@ Status ScanRequest::finish_round(const RingView& view, uint64_t now_ms) {
   if (ask_again) {
     with_floors_until_ = window_end_.empty() ? view.ring().partitions() : partition_at(window_end_, view);
   } else {
-    take(std::move(*found), horizon, view, now_ms);
+    take(*found, horizon, view, now_ms);
   }
   parts_.clear();
   held_bytes_ = 0;
   return {};
 }
 
-void ScanRequest::take(Copies found, const std::string& horizon, const RingView& view, uint64_t now_ms) {
-  for (auto& [storage_key, copies] : found) {
+void ScanRequest::take(const Copies& found, const std::string& horizon, const RingView& view,
+                       uint64_t now_ms) {
+  for (const auto& [storage_key, copies] : found) {
     if (entries_.size() >= question_.limit || page_bytes_ >= kPageBytesMax) {
       full_ = true;
       return;

@@ -100,7 +100,7 @@ class ScanRequest {
   bool differ(Partition partition, const std::vector<Copy>& copies, const RingView& view,
               uint64_t now_ms) const;
   Record resolved(Partition partition, std::vector<Copy> copies) const;
-  void take(Copies found, const std::string& horizon, const RingView& view, uint64_t now_ms);
+  void take(const Copies& found, const std::string& horizon, const RingView& view, uint64_t now_ms);
   void add(std::string_view storage_key, const Record& record, uint64_t now_ms);
 
   std::string position_;  // storage key up to which the page is complete
