@@ -67,7 +67,7 @@ bool Pull::on(RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
     source_counter_ = entry.counter;
     source_life_ = entry.actor;
   }
-  // Of the latest answer: what it loses later ends the rounds.
+  // Of the latest answer.
   source_incomplete_ = std::move(digests.incomplete);
   compare(digests, moment, outbox);
   return true;

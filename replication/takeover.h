@@ -27,7 +27,7 @@ class Takeover {
   bool has_heard_enough(Partition partition, const RingView& view) const {
     return has_heard_enough(partition, pending_.at(partition), view);
   }
-  // It has another life, or has lost data.
+  // It has another life.
   void forget_rounds_from(NodeId source);
 
   size_t partitions() const { return pending_.size(); }

@@ -61,6 +61,8 @@ class RoundsBench {
   }
 
  private:
+  static constexpr double kSettleSecondsMax = 120;
+
   std::unique_ptr<Engine> open(uint64_t number) {
     Result<OpenedEngine> opened =
         open_rocksdb({.path = directory_.path() / std::to_string(number), .memory_bytes = 64ULL << 20});
@@ -71,14 +73,21 @@ class RoundsBench {
     return std::move(opened->engine);
   }
 
+  // Compactions go by the real clock: there is nothing else to wait by. Within a bound.
   void settle() {
+    const Clock::time_point start = Clock::now();
     const auto is_busy = [](const RoundFixture::Node& node) {
       const std::map<std::string, uint64_t> figures = node.engine->statistics();
       return figures.at("compactions_running") != 0 || figures.at("compaction_pending") != 0 ||
              figures.at("flushes_running") != 0 || figures.at("flush_pending") != 0;
     };
-    while (is_busy(scale_.cluster.node(1)) || is_busy(scale_.cluster.node(2)))
+    while (is_busy(scale_.cluster.node(1)) || is_busy(scale_.cluster.node(2))) {
+      if (seconds_since(start) > kSettleSecondsMax) {
+        std::fprintf(stderr, "compactions of what was loaded don't end in %.0f s\n", kSettleSecondsMax);
+        std::exit(1);
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
 
   void empty_second() {
