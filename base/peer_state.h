@@ -35,6 +35,10 @@ struct PeerState {
   uint64_t boots_met = 0;
   uint64_t boots_without_hints = 0;
   uint64_t ready_epoch = 0;  // of the begun change of the ring for which it has taken over what it is to own
+  // Partitions that it doesn't own any more and of which it has data still; of those, how many their owners
+  // have yet to pull from it.
+  uint32_t former_partitions = 0;
+  uint32_t former_untaken = 0;
 
   std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
 

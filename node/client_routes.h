@@ -30,7 +30,7 @@ class ClientRoutes {
 
   // Positions, in preference order.
   std::span<const uint16_t> owners(const KeyDigest& key) const {
-    return ring_->preference_list(ring_->partition(key));
+    return ring_->read_list(ring_->partition(key));
   }
   std::vector<std::string> names_of_owners(std::string_view bucket, std::string_view key) const;
 

@@ -150,7 +150,9 @@ PeerState ClusterMember::own_state() const {
           .incomplete_partitions = life_.wholeness().incomplete(),
           .boots_met = lives_met_.digest(ring().description()),
           .boots_without_hints = life_.convergence().boots_without_hints(),
-          .ready_epoch = life_.convergence().ready_epoch()};
+          .ready_epoch = life_.convergence().ready_epoch(),
+          .former_partitions = life_.convergence().former().partitions(),
+          .former_untaken = life_.convergence().former().untaken()};
 }
 
 std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {

@@ -304,6 +304,7 @@ class Peer final : public Db {
                      .round_interval = options.round_interval,
                      .hint_budget_bytes = options.hint_budget_bytes,
                      .scrub_interval = options.scrub_interval,
+                     .drop_grace = options.drop_grace,
                      .token = &token_of},
             .disk_reserve_bytes = options.disk_reserve_bytes,
             .write_buffer_bytes = options.memory_bytes / 2};

@@ -72,6 +72,8 @@ enum class FrameType : uint8_t {
   kRoundLeaves = 77,
   kRoundWalk = 78,
   kRoundSlice = 79,
+  kRangesOffered = 80,
+  kRangesTaken = 81,
 };
 
 struct Frame {

@@ -34,6 +34,7 @@ Life::Life(Environment& environment, NodeId self, const Settings& settings, Open
                     .round_interval = settings.round_interval,
                     .hint_budget_bytes = settings.hint_budget_bytes,
                     .scrub_interval = settings.scrub_interval,
+                    .drop_grace = settings.drop_grace,
                     .token = settings.token},
                    *ring_, store_, hints_, wholeness_),
       cluster_time_{environment.clock.now(), environment.clock.wall_now()},
@@ -187,6 +188,17 @@ void Life::on_message(NodeId, const ClientAnswer& answer, MessageOutbox&) {
   callbacks_.answer(answer.requester, answer.reply);
 }
 
+// Takes its time, on a worker. What fails here gives back less disk, and nothing else.
+void Life::on_message(NodeId, const ReclaimDisk& range, MessageOutbox&) {
+  auto status = std::make_shared<Status>();
+  run_off_loop(
+      Lane::kRead,
+      [range, status](Engine& engine) { *status = engine.reclaim(Family::kData, range.lower, range.upper); },
+      [this, status] {
+        if (!status->ok()) environment_.log.warning("storage", status->message());
+      });
+}
+
 template <class Body>
 void Life::on_message(NodeId from, Body body, MessageOutbox& outbox) {
   if constexpr (requires { read(std::move(body)); }) {
@@ -268,7 +280,7 @@ void Life::adopt_ring(RingDescription description, std::function<void()> on_disk
   MessageOutbox outbox;
   outbox.record({std::string(kRingKey), ring->encoded()});
   const auto [now, wall_now] = moment();
-  replica_.set_ring(*ring);
+  replica_.set_ring(*ring, outbox);
   coordinator_.set_ring(*ring, now, wall_now, outbox);
   convergence_.set_ring(*ring, {now, wall_now}, outbox);
   ring_ = std::move(ring);
@@ -336,10 +348,8 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
 }
 
 void Life::lose_all() {
-  wholeness_.lose_all();
-  wholeness_.forget_foreign(*ring_, self_);
   MessageOutbox outbox;
-  if (std::optional<MetaRecord> record = wholeness_.take_record()) outbox.record(std::move(*record));
+  convergence_.lose_all(outbox);
   perform(outbox);
 }
 

@@ -33,6 +33,7 @@ class Life {
     Duration round_interval = std::chrono::seconds(10);    // zero: only when asked to
     uint64_t hint_budget_bytes = uint64_t{256} << 20;      // zero: no hints
     Duration scrub_interval = std::chrono::hours(7 * 24);  // zero: only when asked to
+    Duration drop_grace = std::chrono::minutes(10);        // of partitions that the node owns no longer
     TokenFunction token = &token_of;
   };
   // What a life tells its node.
@@ -177,6 +178,7 @@ class Life {
   void on_message(NodeId from, ForwardedRequest request, MessageOutbox& outbox);
   void on_message(NodeId from, ForwardedReply reply, MessageOutbox& outbox);
   void on_message(NodeId from, const ClientAnswer& answer, MessageOutbox& outbox);
+  void on_message(NodeId from, const ReclaimDisk& range, MessageOutbox& outbox);
   template <class Body>
   void on_message(NodeId from, Body body, MessageOutbox& outbox);  // of converging, and reads
   // Reads of the disk (life_reads.cc).

@@ -47,7 +47,8 @@ BootClosing::Boots LivesMet::agreed(const RingDescription& ring, const StateGoss
     if (boot) boots.latest.push_back({node, boot});
     const PeerState* state = node == own.node ? &own : states.find(node);
     const bool speaks = state != nullptr && state->boot == boot;
-    const bool met = speaks && state->boots_met == boots.digest;
+    // What lies at a former owner may have to come here yet.
+    const bool met = speaks && state->boots_met == boots.digest && state->former_partitions == 0;
     const bool without_hints = met && state->boots_without_hints == boots.digest;
     boots.all_met = boots.all_met && met;
     boots.all_without_hints = boots.all_without_hints && without_hints;

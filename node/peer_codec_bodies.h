@@ -37,6 +37,8 @@ class Probe;
 class ProbeAck;
 class ProbeRequest;
 class Promise;
+class RangesOffered;
+class RangesTaken;
 class ReplicaGet;
 class ReplicaGetReply;
 class ReplicaPut;
@@ -153,6 +155,8 @@ RINGKV_PEER_MESSAGE(RoundOpen);
 RINGKV_PEER_MESSAGE(RoundLeaves);
 RINGKV_PEER_MESSAGE(RoundWalk);
 RINGKV_PEER_MESSAGE(RoundSlice);
+RINGKV_PEER_MESSAGE(RangesOffered);
+RINGKV_PEER_MESSAGE(RangesTaken);
 
 #undef RINGKV_PEER_MESSAGE
 

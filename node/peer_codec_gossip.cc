@@ -107,6 +107,8 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_boots_met(state.boots_met);
   body.set_boots_without_hints(state.boots_without_hints);
   body.set_ready_epoch(state.ready_epoch);
+  body.set_former_partitions(state.former_partitions);
+  body.set_former_untaken(state.former_untaken);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -128,6 +130,8 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.boots_met = body.boots_met();
   state.boots_without_hints = body.boots_without_hints();
   state.ready_epoch = body.ready_epoch();
+  state.former_partitions = body.former_partitions();
+  state.former_untaken = body.former_untaken();
   return state;
 }
 

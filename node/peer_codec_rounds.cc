@@ -40,6 +40,13 @@ std::vector<uint32_t> ids_from(const Ids& ids, PeerIncoming& in) {
   return {ids.begin(), ids.end()};
 }
 
+std::vector<Partition> partitions_from(const google::protobuf::RepeatedField<uint32_t>& ids,
+                                       PeerIncoming& in) {
+  std::vector<Partition> partitions = ids_from(ids, in);
+  if (!std::is_sorted(partitions.begin(), partitions.end())) in.fail("partitions");
+  return partitions;
+}
+
 void pack_leaf(const RoundLeaves::LeafDigest& digest, ByteWriter& writer) {
   writer.u8(digest.leaf);
   writer.u64(digest.value.hash.low);
@@ -198,8 +205,7 @@ RoundDigests from_body(const peer_wire::RoundDigests& body, PeerIncoming& in) {
   digests.level = in.choice(body.level(), DigestLevel::kPartitions, "level");
   digests.ids = ids_from(body.ids(), in);
   digests.epoch = body.epoch();
-  digests.incomplete = ids_from(body.incomplete(), in);
-  if (!std::is_sorted(digests.incomplete.begin(), digests.incomplete.end())) in.fail("partitions");
+  digests.incomplete = partitions_from(body.incomplete(), in);
   ByteReader reader(in.peek_values());
   digests.lives = unpack_context(reader);
   const size_t count = bounded_count(reader, 16, kPartitionsMax);
@@ -216,10 +222,11 @@ void fill(const RoundOpen& open, peer_wire::RoundOpen& body) {
   body.set_partition(open.partition);
   body.set_hash_low(open.hash.low);
   body.set_hash_high(open.hash.high);
+  body.set_limited(open.limited);
 }
 
 RoundOpen from_body(const peer_wire::RoundOpen& body, PeerIncoming& in) {
-  return {0, partition_from(body.partition(), in), {body.hash_low(), body.hash_high()}};
+  return {0, partition_from(body.partition(), in), {body.hash_low(), body.hash_high()}, body.limited()};
 }
 
 void fill(const RoundLeaves& leaves, peer_wire::RoundLeaves& body) {
@@ -227,6 +234,7 @@ void fill(const RoundLeaves& leaves, peer_wire::RoundLeaves& body) {
   fill_status_of(leaves.status, body);
   body.set_partition(leaves.partition);
   body.set_equal(leaves.equal);
+  body.set_incomplete(!leaves.whole);
 }
 
 Status append_values(const RoundLeaves& leaves, WireCodec&, std::string& out) {
@@ -245,6 +253,7 @@ RoundLeaves from_body(const peer_wire::RoundLeaves& body, PeerIncoming& in) {
   leaves.status = status_from(body, in);
   leaves.partition = partition_from(body.partition(), in);
   leaves.equal = body.equal();
+  leaves.whole = !body.incomplete();
   ByteReader reader(in.peek_values());
   leaves.floor = unpack_context(reader);
   leaves.erased = unpack_context(reader);
@@ -342,6 +351,24 @@ RoundSlice from_body(const peer_wire::RoundSlice& body, PeerIncoming& in) {
   slice.answered = unpack_leaf_answers(reader);
   end_of(reader, in);
   return slice;
+}
+
+// ---- former owners
+
+void fill(const RangesOffered& offered, peer_wire::RangesOffered& body) {
+  body.mutable_partitions()->Add(offered.partitions.begin(), offered.partitions.end());
+}
+
+RangesOffered from_body(const peer_wire::RangesOffered& body, PeerIncoming& in) {
+  return {partitions_from(body.partitions(), in)};
+}
+
+void fill(const RangesTaken& taken, peer_wire::RangesTaken& body) {
+  body.mutable_partitions()->Add(taken.partitions.begin(), taken.partitions.end());
+}
+
+RangesTaken from_body(const peer_wire::RangesTaken& body, PeerIncoming& in) {
+  return {partitions_from(body.partitions(), in)};
 }
 
 }  // namespace ringkv

@@ -17,7 +17,8 @@ using PeerMessage =
     std::variant<Probe, ProbeAck, ProbeRequest, StateDigests, StateDeltas, RingWanted, RingChosen, Prepare,
                  Promise, Accept, Accepted, ReplicaPut, ReplicaPutAck, ReplicaGet, ReplicaGetReply,
                  ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply, HintPut, HintCovered,
-                 RoundCompare, RoundDigests, RoundOpen, RoundLeaves, RoundWalk, RoundSlice>;
+                 RoundCompare, RoundDigests, RoundOpen, RoundLeaves, RoundWalk, RoundSlice, RangesOffered,
+                 RangesTaken>;
 
 // What a core has addressed to another node. Words for the own node only are never addressed elsewhere.
 template <class... Bodies>

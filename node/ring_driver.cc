@@ -9,14 +9,16 @@ namespace ringkv {
 void RingDriver::set_ring(const RingView& view, Time now) {
   since_ = now;
   gaining_.clear();
+  unreachable_since_.clear();
   moving_lists_.clear();
   if (!view.ring().description().change) return;
   for (Partition partition = 0; partition < view.ring().partitions(); ++partition) {
     const WriteLists lists = view.write_lists(partition);
     if (lists.next.empty()) continue;
     moving_lists_.insert(lists.present);
+    const bool shrinks = lists.next.size() < lists.present.size();
     for (const NodeId node : lists.next) {
-      if (std::find(lists.present.begin(), lists.present.end(), node) == lists.present.end())
+      if (shrinks || std::find(lists.present.begin(), lists.present.end(), node) == lists.present.end())
         gaining_.insert(node);
     }
   }
@@ -55,23 +57,50 @@ bool RingDriver::all_have_switched(const RingView& view, const StateOf& state_of
          });
 }
 
-std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of,
-                                                 Time now) const {
-  const RingDescription& ring = view.ring().description();
-  if (!is_own_turn(view, now)) return std::nullopt;
-  if (ring.change && !ring.change->switched) {
-    if (!all_ready(view, state_of)) return std::nullopt;
-    return Step{switched(ring.epoch), "gets are switched to the next owners"};
+std::optional<NodeId> RingDriver::given_up(const RingView& view, Time now) {
+  for (const NodeId node : gaining_) {
+    if (view.is_reachable(node)) {
+      unreachable_since_.erase(node);
+    } else if (now >= unreachable_since_.try_emplace(node, now).first->second + kGivenUpAfter) {
+      return node;
+    }
   }
+  return std::nullopt;
+}
+
+std::optional<RingDriver::Step> RingDriver::next_of_begun(const RingView& view, const StateOf& state_of,
+                                                          Time now) {
+  const uint64_t epoch = view.ring().epoch();
+  if (const std::optional<NodeId> lost = given_up(view, now)) {
+    return Step{cancelled(epoch), cat("the change of the ring is cancelled: ", view.name_of(*lost),
+                                      ", which was to take over partitions, has been unreachable for ",
+                                      std::chrono::duration_cast<std::chrono::minutes>(kGivenUpAfter).count(),
+                                      " minutes")};
+  }
+  if (!all_ready(view, state_of)) return std::nullopt;
+  return Step{switched(epoch), "gets are switched to the next owners"};
+}
+
+bool RingDriver::has_left(const RingView& view, const Member& member, const PeerState* state) {
+  return member.status == MemberStatus::kLeaving && state != nullptr && view.is_reachable(member.node) &&
+         state->epoch >= view.ring().epoch() && state->hints == 0 && state->former_untaken == 0;
+}
+
+std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of, Time now) {
+  const RingDescription& ring = view.ring().description();
+  const bool own_turn = is_own_turn(view, now);
+  if (ring.change && !ring.change->switched) {
+    std::optional<Step> step = next_of_begun(view, state_of, now);
+    return own_turn ? std::move(step) : std::nullopt;
+  }
+  if (!own_turn) return std::nullopt;
   if (ring.change) {
     if (!all_have_switched(view, state_of)) return std::nullopt;
     return Step{finished(ring.epoch), "the change of the ring is finished"};
   }
   for (const Member& member : ring.members) {
-    const PeerState* state = state_of(member.node);
-    if (member.status != MemberStatus::kLeaving || state == nullptr || state->hints > 0) continue;
-    if (state->epoch < ring.epoch || !view.is_reachable(member.node)) continue;
-    return Step{removed(member.name), cat(member.name, " has left")};
+    if (has_left(view, member, state_of(member.node)))
+      return Step{removed(member.name), cat(member.name, " has left")};
   }
   return std::nullopt;
 }

@@ -5,12 +5,15 @@
 //   switch: every node that gains partitions is ready (replication/takeover.h)
 //   finish: every member that is up has adopted the switched ring, and so many of the present owners of each
 //           partition that moves (N - r + 1) that no read quorum by the begun ring is possible any more
-//   remove: a leaver without partitions keeps no hints for others any more
+//   cancel: a node that gains partitions has been unreachable for too long, before the switch
+//   remove: a leaver without partitions keeps no hints for others any more, and the owners have pulled what
+//           it has still
 //
 // Pure but for what it remembers of the ring. Loop thread.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +29,7 @@ namespace ringkv {
 class RingDriver {
  public:
   static constexpr Duration kTurn = std::chrono::seconds(5);
+  static constexpr Duration kGivenUpAfter = std::chrono::minutes(10);
 
   // What it says of itself; nullptr: nothing has come yet.
   using StateOf = std::function<const PeerState*(NodeId)>;
@@ -37,15 +41,19 @@ class RingDriver {
     std::string what;  // for the log
   };
   // The step that is due, if it is this node's turn.
-  std::optional<Step> next(const RingView& view, const StateOf& state_of, Time now) const;
+  std::optional<Step> next(const RingView& view, const StateOf& state_of, Time now);
 
  private:
   bool is_own_turn(const RingView& view, Time now) const;
   bool all_ready(const RingView& view, const StateOf& state_of) const;
   bool all_have_switched(const RingView& view, const StateOf& state_of) const;
+  std::optional<NodeId> given_up(const RingView& view, Time now);
+  std::optional<Step> next_of_begun(const RingView& view, const StateOf& state_of, Time now);
+  static bool has_left(const RingView& view, const Member& member, const PeerState* state);
 
   Time since_{};
   std::set<NodeId> gaining_;
+  std::map<NodeId, Time> unreachable_since_;  // of those
   std::set<std::vector<NodeId>> moving_lists_;  // the present lists of partitions that move
 };
 

@@ -1,7 +1,6 @@
 #include "replication/admission.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/limits.h"
 #include "base/text.h"
@@ -67,33 +66,67 @@ Result<WriteTargets> write_targets(const RingView& view, Partition partition, ui
   return targets;
 }
 
+namespace {
+
+// Of the owners that can't be reached: those on the present list, on the next one, on both; and how many more
+// of each list must acknowledge.
+struct Missing {
+  std::vector<NodeId> nodes;
+  size_t on_both = 0;
+  size_t present = 0;
+  size_t next = 0;
+};
+
+size_t lacking(const RingView& view, const std::vector<NodeId>& owners, uint32_t needed) {
+  const auto reachable = static_cast<size_t>(
+      std::count_if(owners.begin(), owners.end(), [&](NodeId owner) { return view.is_reachable(owner); }));
+  return needed - std::min<size_t>(needed, reachable);
+}
+
+Missing missing_of(const RingView& view, const WriteTargets& targets) {
+  const WriteLists& lists = targets.lists;
+  Missing missing{.present = lacking(view, lists.present, targets.needed),
+                  .next = lists.next.empty() ? 0 : lacking(view, lists.next, targets.needed_next)};
+  for (const NodeId node : lists.all()) {
+    if (view.is_reachable(node)) continue;
+    missing.nodes.push_back(node);
+    const auto is_on = [node](const std::vector<NodeId>& list) {
+      return std::find(list.begin(), list.end(), node) != list.end();
+    };
+    if (is_on(lists.present) && is_on(lists.next)) ++missing.on_both;
+  }
+  return missing;
+}
+
+// A hint for an owner on both lists counts in both.
+size_t hints_needed(const Missing& missing) {
+  const size_t for_both = std::min(missing.on_both, std::max(missing.present, missing.next));
+  return for_both + missing.present - std::min(missing.present, for_both) + missing.next -
+         std::min(missing.next, for_both);
+}
+
+}  // namespace
+
 Status check_reachable(const RingView& view, std::string_view key, const WriteTargets& targets,
                        bool stand_ins) {
-  std::optional<std::vector<NodeId>> others;
-  const auto check_list = [&](const std::vector<NodeId>& owners, uint32_t needed) -> Status {
-    std::vector<NodeId> missing;
-    const auto count_reachable = [&](const std::vector<NodeId>& nodes) {
-      size_t reachable = 0;
-      for (const NodeId node : nodes) {
-        if (view.is_reachable(node)) {
-          ++reachable;
-        } else {
-          missing.push_back(node);
-        }
-      }
-      return reachable;
-    };
-    const size_t reachable = count_reachable(owners);
-    if (reachable >= needed) return {};
-    if (!others) others = stand_ins ? view.stand_ins(targets.partition) : std::vector<NodeId>();
-    if (reachable + std::min(owners.size() - reachable, count_reachable(*others)) >= needed) return {};
-    return unavailable(
-        cat("key ", display_key(key), ": ", view.names_of(missing), " can't be reached, and a put needs ",
-            needed, " of its owners ", view.names_of(owners),
-            others->empty() ? "" : " or of the nodes that stand in for them", "; nothing was written"));
-  };
-  if (Status status = check_list(targets.lists.present, targets.needed); !status.ok()) return status;
-  return check_list(targets.lists.next, targets.needed_next);
+  Missing missing = missing_of(view, targets);
+  if (missing.present == 0 && missing.next == 0) return {};
+  const std::vector<NodeId> others = stand_ins ? view.stand_ins(targets.partition) : std::vector<NodeId>();
+  size_t reachable = 0;
+  for (const NodeId node : others) {
+    if (view.is_reachable(node)) {
+      ++reachable;
+    } else {
+      missing.nodes.push_back(node);
+    }
+  }
+  if (hints_needed(missing) <= reachable) return {};
+  const bool of_next = missing.present == 0;
+  return unavailable(cat("key ", display_key(key), ": ", view.names_of(missing.nodes),
+                         " can't be reached, and a put needs ", of_next ? targets.needed_next : targets.needed,
+                         " of its owners ", view.names_of(of_next ? targets.lists.next : targets.lists.present),
+                         others.empty() ? "" : " or of the nodes that stand in for them",
+                         "; nothing was written"));
 }
 
 }  // namespace ringkv

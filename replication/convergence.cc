@@ -3,6 +3,11 @@
 #include <utility>
 
 namespace ringkv {
+namespace {
+
+constexpr Duration kReadyPause = std::chrono::milliseconds(100);  // a look at all that is taken over
+
+}  // namespace
 
 Convergence::Convergence(const ConvergenceSettings& settings, const Ring& ring, RecordStore& store,
                          HintStore& hints, Wholeness& wholeness)
@@ -13,22 +18,57 @@ Convergence::Convergence(const ConvergenceSettings& settings, const Ring& ring, 
       rounds_(environment_),
       sweeper_(environment_),
       closing_(environment_),
-      scrubber_(environment_) {
+      scrubber_(environment_),
+      former_(environment_) {
   wholeness.forget_foreign(ring, settings.self);
-  begin_takeover(ring);
+  environment_.takeover.set_ring(ring, settings.self);
+  // How far the life before had come in that isn't known.
+  for (const Partition partition : environment_.takeover.gained()) wholeness.lose(partition);
+  former_.set_ring({});
 }
 
-// What is there of an earlier ownership isn't whole.
-void Convergence::begin_takeover(const Ring& ring) {
-  for (const Partition partition : environment_.takeover.set_ring(ring, environment_.view.self()))
-    environment_.wholeness.lose(partition);
-}
-
+// What it comes to own isn't whole, whatever is there of an earlier ownership; and that is on disk with the
+// ring.
 void Convergence::set_ring(const Ring& ring, Moment moment, MessageOutbox& outbox) {
+  const NodeId self = environment_.view.self();
+  const Ring& before = environment_.view.ring();
+  environment_.wholeness.forget_foreign(ring, self);
+  for (Partition partition = 0; partition < ring.partitions() && ring.description().open; ++partition) {
+    if (ring.is_owner(self, partition) && !before.is_owner(self, partition))
+      environment_.wholeness.lose(partition);
+  }
   environment_.view.set_ring(ring);
-  environment_.wholeness.forget_foreign(ring, environment_.view.self());
-  begin_takeover(ring);
+  environment_.takeover.set_ring(ring, self);
+  ready_ = {};
   rounds_.set_ring(moment, outbox);
+  former_.set_ring(moment);
+  record_wholeness(outbox);
+}
+
+void Convergence::lose_all(MessageOutbox& outbox) {
+  environment_.wholeness.lose_all();
+  environment_.wholeness.forget_foreign(environment_.view.ring(), environment_.view.self());
+  environment_.takeover.begin_again();
+  ready_ = {};
+  rounds_.make_void(unavailable("what was here is lost"));
+  record_wholeness(outbox);
+}
+
+void Convergence::record_wholeness(MessageOutbox& outbox) {
+  if (std::optional<MetaRecord> record = environment_.wholeness.take_record())
+    outbox.record(std::move(*record));
+}
+
+// Others rely on it: so all that was pulled must be on disk first.
+void Convergence::look_ready(Time now, MessageOutbox& outbox) {
+  if (environment_.view.ring().description().change == std::nullopt) return;
+  if (now < ready_looked_at_ + kReadyPause) return;
+  ready_looked_at_ = now;
+  const uint64_t epoch = environment_.takeover.ready_epoch(environment_.view, environment_.wholeness);
+  if (epoch == ready_.epoch) return;
+  ready_ = {.epoch = epoch, .batch = environment_.store.open_batch()};
+  environment_.store.require_sync();
+  outbox.staged();
 }
 
 void Convergence::set_view(const ClusterView& view, Moment moment, MessageOutbox& outbox) {
@@ -50,6 +90,7 @@ void Convergence::on_link_restored(NodeId node, Moment moment, MessageOutbox& ou
 void Convergence::on_boot(NodeId node, Moment moment, MessageOutbox& outbox) {
   environment_.wholeness.forget_rounds_from(node);
   environment_.takeover.forget_rounds_from(node);
+  former_.on_boot(node);
   rounds_.on_boot(node, moment, outbox);
   closing_.on_boot(moment);
   delivery_.restart(node, moment, outbox);
@@ -125,6 +166,14 @@ void Convergence::on(NodeId from, RoundSlice slice, Moment moment, MessageOutbox
   rounds_.on(from, std::move(slice), moment, outbox);
 }
 
+void Convergence::on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox& outbox) {
+  rounds_.on(from, std::move(offered), moment, outbox);
+}
+
+void Convergence::on(NodeId from, const RangesTaken& taken, Moment moment, MessageOutbox&) {
+  former_.on(from, taken, moment);
+}
+
 void Convergence::on(RangeRead read, Moment moment, MessageOutbox& outbox) {
   if (source_.on(read, outbox) || rounds_.on(read, moment, outbox)) return;
   scrubber_.on(read, moment, outbox);
@@ -144,6 +193,7 @@ void Convergence::on(TransientRead read, Moment moment, MessageOutbox& outbox) {
 
 void Convergence::on_committed(BatchNumber batch, Moment moment, MessageOutbox& outbox) {
   environment_.hints.committed(batch);
+  if (ready_.epoch != 0 && batch >= ready_.batch) ready_.on_disk = true;
   source_.on_committed(batch, outbox);
   rounds_.on_committed(batch, outbox);
   scrubber_.on_committed(batch, moment, outbox);
@@ -156,8 +206,9 @@ void Convergence::tick(Moment moment, MessageOutbox& outbox) {
   closing_.tick(
       moment, sweeper_.blocked(), [this](NodeId node) { return rounds_.last_complete(node); }, outbox);
   scrubber_.tick(moment, outbox);
-  if (std::optional<MetaRecord> record = environment_.wholeness.take_record())
-    outbox.record(std::move(*record));
+  former_.tick(moment, outbox);
+  record_wholeness(outbox);
+  look_ready(moment.now, outbox);
 }
 
 void Convergence::fail_all(const Status& why, MessageOutbox& outbox) {
@@ -188,6 +239,9 @@ void Convergence::add_to(Statistics& statistics, Time now, WallMicros wall_now) 
   set("tombstones.erased", counted.tombstones_erased);
   set("expired.erased", counted.expired_erased);
   set("lives.closed", counted.lives_closed);
+  set("former.partitions", former_.partitions());
+  set("former.untaken", former_.untaken());
+  set("former.dropped", former_.dropped());
   set("scrub.records", counted.scrubbed_records);
   set("scrub.leaves_corrected", counted.leaves_corrected);
   set("scrub.problems", counted.scrub_problems);

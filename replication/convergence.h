@@ -11,6 +11,7 @@
 #include "base/cluster_view.h"
 #include "replication/boot_closing.h"
 #include "replication/convergence_environment.h"
+#include "replication/former_ranges.h"
 #include "replication/hint_delivery.h"
 #include "replication/hint_keeper.h"
 #include "replication/round_source.h"
@@ -33,6 +34,8 @@ class Convergence {
   void on_boot(NodeId node, Moment moment, MessageOutbox& outbox);
   // What gossip knows for the closing of ended lives.
   void set_boots(BootClosing::Boots boots, Moment moment, MessageOutbox& outbox);
+  // This directory is an older copy of itself: nothing that was pulled counts.
+  void lose_all(MessageOutbox& outbox);
   void set_time_trusted(bool trusted) { sweeper_.set_time_trusted(trusted); }
 
   void refuse_puts(std::string reason) { environment_.puts_refused = std::move(reason); }
@@ -53,6 +56,8 @@ class Convergence {
   void on(NodeId from, RoundDigests digests, Moment moment, MessageOutbox& outbox);
   void on(NodeId from, RoundLeaves leaves, Moment moment, MessageOutbox& outbox);
   void on(NodeId from, RoundSlice slice, Moment moment, MessageOutbox& outbox);
+  void on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox& outbox);
+  void on(NodeId from, const RangesTaken& taken, Moment moment, MessageOutbox& outbox);
   void on(RangeRead read, Moment moment, MessageOutbox& outbox);
   void on(HintRead read, Moment moment, MessageOutbox& outbox);
   void on(HintsRead read, Moment moment, MessageOutbox& outbox);
@@ -70,10 +75,19 @@ class Convergence {
   void add_to(Statistics& statistics, Time now, WallMicros wall_now) const;
   uint64_t lag_ms(Time now) const { return rounds_.lag_ms(now); }
   uint64_t boots_without_hints() const { return closing_.boots_without_hints(); }
-  uint64_t ready_epoch() const { return environment_.takeover.ready_epoch(environment_.view); }
+  // The epoch of a begun change for which all that this node is to own is here, and on disk; 0: none.
+  uint64_t ready_epoch() const { return ready_.on_disk ? ready_.epoch : 0; }
+  const FormerRanges& former() const { return former_; }
 
  private:
-  void begin_takeover(const Ring& ring);
+  struct Ready {
+    uint64_t epoch = 0;
+    BatchNumber batch = 0;
+    bool on_disk = false;
+  };
+
+  void record_wholeness(MessageOutbox& outbox);
+  void look_ready(Time now, MessageOutbox& outbox);
 
   ConvergenceEnvironment environment_;
   HintKeeper keeper_;
@@ -83,6 +97,9 @@ class Convergence {
   Sweeper sweeper_;
   BootClosing closing_;
   Scrubber scrubber_;
+  FormerRanges former_;
+  Ready ready_;
+  Time ready_looked_at_{};
 };
 
 }  // namespace ringkv

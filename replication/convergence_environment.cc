@@ -1,18 +1,17 @@
 #include "replication/convergence_environment.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ringkv {
 
 void ConvergenceEnvironment::on_round(const std::vector<Partition>& partitions, NodeId source,
-                                      const std::vector<Partition>& incomplete) {
+                                      const std::set<Partition>& incomplete) {
   if (takeover.partitions() == 0) {
     wholeness.on_round(partitions, source, view.ring());
     return;
   }
   for (const Partition partition : partitions) {
-    const bool is_whole = !std::binary_search(incomplete.begin(), incomplete.end(), partition);
+    const bool is_whole = !incomplete.contains(partition);
     if (!takeover.is_pending(partition)) {
       wholeness.on_round({partition}, source, view.ring());
       continue;

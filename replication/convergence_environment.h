@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "replication/messages.h"
@@ -23,6 +24,7 @@ struct ConvergenceSettings {
   Duration round_interval = std::chrono::seconds(10);    // a pair, jittered; zero: only when asked to
   uint64_t hint_budget_bytes = uint64_t{256} << 20;      // for each intended node; zero: no hints are kept
   Duration scrub_interval = std::chrono::hours(7 * 24);  // zero: only when asked to
+  Duration drop_grace = std::chrono::minutes(10);        // data of former partitions are kept so long at least
   TokenFunction token = &token_of;
 };
 
@@ -62,10 +64,10 @@ struct ConvergenceEnvironment {
 
   RequestNumber next_number() { return numbers.next() | kBackground; }
 
-  // A round from the source has ended and covers these partitions. `incomplete`, in order: of those the
-  // source isn't whole.
+  // A round from the source has ended and covers these partitions. `incomplete`: of those the source isn't
+  // whole.
   void on_round(const std::vector<Partition>& partitions, NodeId source,
-                const std::vector<Partition>& incomplete);
+                const std::set<Partition>& incomplete);
 
   // To the door that it came through, or to the node that has forwarded it.
   void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;
@@ -76,6 +78,8 @@ struct ConvergenceEnvironment {
   HintStore& hints;
   Wholeness& wholeness;
   Takeover takeover;
+  std::set<Partition> former;  // not owned any more, and some of it lies here still (former_ranges.h)
+  uint64_t drops = 0;          // of those, so far: what is being read of one is void
   RequestNumbers numbers;
   ConvergenceStatistics statistics;
   bool floors_raised = false;  // since the sweeper last looked

@@ -261,7 +261,8 @@ struct RoundDigests {
 struct RoundOpen {
   RequestNumber round = 0;
   Partition partition = 0;
-  Hash128 hash;  // of all that the puller holds of it
+  Hash128 hash;          // of all that the puller holds of it
+  bool limited = false;  // it claims nothing of closed lives there (storage/floor_table.h): name them anyway
 };
 
 // Of one moment, uncommitted writes included.
@@ -280,6 +281,22 @@ struct RoundLeaves {
   std::vector<Actor> closed;       // its closed lives; where it isn't equal
   bool equal = false;              // to what the puller held when it asked: then without leaves
   std::vector<LeafDigest> leaves;  // those that aren't empty, in order
+  bool whole = true;               // the source, there
+};
+
+// A former owner to a present one: these partitions lie here still, and go when all their owners have pulled
+// them. And back: that has been done, and is on disk.
+struct RangesOffered {
+  std::vector<Partition> partitions;  // in order
+};
+struct RangesTaken {
+  std::vector<Partition> partitions;  // in order
+};
+
+// To the own disk: what was erased of the records in [lower, upper) is given back. Without an answer.
+struct ReclaimDisk {
+  std::string lower;
+  std::string upper;
 };
 
 // The keys and versions of some leaves, or of some keys; or what the puller lacks of some leaves, told by
@@ -369,7 +386,8 @@ using Message =
     std::variant<StampPut, PutStamped, StampPutAck, ReplicaPut, ReplicaPutAck, ReplicaGet, ReplicaGetReply,
                  ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply, ReadRecord, ReadSlice,
                  ClientAnswer, HintPut, HintCovered, RoundCompare, RoundDigests, RoundOpen, RoundLeaves,
-                 RoundWalk, RoundSlice, ReadRange, ReadHint, ReadHints, ReadTransient, EraseRecord>;
+                 RoundWalk, RoundSlice, RangesOffered, RangesTaken, ReadRange, ReadHint, ReadHints, ReadTransient,
+                 ReclaimDisk, EraseRecord>;
 using MessageOutbox = Outbox<Message>;
 
 }  // namespace ringkv

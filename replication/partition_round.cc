@@ -29,7 +29,8 @@ void PartitionRound::start(Moment moment, MessageOutbox& outbox) {
   question_ = environment_.next_number();
   outbox.send(source_, RoundOpen{.round = question_,
                                  .partition = partition_,
-                                 .hash = environment_.store.leaves().partition_hash(partition_)});
+                                 .hash = environment_.store.leaves().partition_hash(partition_),
+                                 .limited = environment_.store.floors().is_limited(partition_)});
 }
 
 // The source's side is of one moment. Whatever is equal to it here, at any moment from when this node asked,
@@ -44,6 +45,7 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
   }
   claims_ = {std::move(leaves.floor), std::move(leaves.closed)};
   erased_ = std::move(leaves.erased);
+  source_is_whole_ = leaves.whole;
   if (leaves.equal) {
     finish();
     return true;
@@ -367,7 +369,7 @@ bool PartitionRound::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& 
 // Behind all records that it speaks of.
 void PartitionRound::finish() {
   if (std::exchange(ended_, true)) return;
-  environment_.store.raise_floor(partition_, claims_.floor, erased_);
+  environment_.store.raise_floor(partition_, claims_.floor, erased_, claims_.closed);
   environment_.floors_raised = true;
 }
 

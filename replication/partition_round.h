@@ -64,6 +64,7 @@ class PartitionRound {
     uint64_t bytes = 0;
   };
   const Counts& counts() const { return counts_; }
+  bool source_is_whole() const { return source_is_whole_; }  // there, when its leaves were read
   Partition partition() const { return partition_; }
 
  private:
@@ -104,6 +105,7 @@ class PartitionRound {
   RequestNumber question_ = 0;  // under way; 0: none
   std::optional<Time> ask_again_at_;
   SourceClaims claims_;               // when its leaves were read
+  bool source_is_whole_ = false;
   CausalContext erased_;              // then
   std::map<uint32_t, Leaf> to_pull_;  // leaves that differ, as they were there
   std::optional<Time> pauses_until_;

@@ -22,25 +22,21 @@ bool ends_all(const Status& status) {
 }  // namespace
 
 Pull::Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source,
-           std::optional<Partition> only, Moment moment)
+           std::vector<Partition> named, Moment moment)
     : environment_(environment),
       open_(open),
       source_(source),
-      only_(only),
+      named_(std::move(named)),
       began_(moment.now),
       epoch_(environment.view.ring().epoch()) {
-  if (only) {
-    shared_ = {*only};
-  } else {
-    shared_ = shared_partitions(environment.view, environment.view.self(), source);
-  }
+  shared_ = is_of_all() ? shared_partitions(environment.view, environment.view.self(), source) : named_;
 }
 
 // ---- Down to the partitions that differ
 
 void Pull::start(Moment moment, MessageOutbox& outbox) {
-  if (!only_) return ask(DigestLevel::kPair, {}, moment, outbox);
-  to_compare_ = {*only_};
+  if (is_of_all()) return ask(DigestLevel::kPair, {}, moment, outbox);
+  to_compare_.assign(named_.begin(), named_.end());
   ask_next_partitions(moment, outbox);
 }
 
@@ -67,8 +63,7 @@ bool Pull::on(RoundDigests& digests, Moment moment, MessageOutbox& outbox) {
     source_counter_ = entry.counter;
     source_life_ = entry.actor;
   }
-  // Of the latest answer.
-  source_incomplete_ = std::move(digests.incomplete);
+  source_incomplete_.insert(digests.incomplete.begin(), digests.incomplete.end());
   compare(digests, moment, outbox);
   return true;
 }
@@ -89,8 +84,8 @@ void Pull::compare(const RoundDigests& digests, Moment moment, MessageOutbox& ou
     was_equal_ = digests.digests.size() == 1 && digests.digests.front() == own;
     if (!was_equal_) return ask(DigestLevel::kGroups, {}, moment, outbox);
     found_equal(shared_, digests.lives);
-    stage_ = Stage::kEnded;
-    return;
+    stage_ = Stage::kPulling;
+    return settle(moment, outbox);
   }
   if (!lives_) lives_ = digests.lives;
   if (digests.level == DigestLevel::kGroups) {
@@ -151,7 +146,13 @@ void Pull::ask_next_partitions(Moment moment, MessageOutbox& outbox) {
   settle(moment, outbox);
 }
 
-void Pull::found_equal(const std::vector<Partition>& partitions, const Floor& lives) {
+// A limited one needs all that the source claims there.
+void Pull::found_equal(std::vector<Partition> partitions, const Floor& lives) {
+  std::erase_if(partitions, [this](Partition partition) {
+    if (!environment_.store.floors().is_limited(partition)) return false;
+    to_pull_.push_back(partition);
+    return true;
+  });
   environment_.store.raise_floors(partitions, lives);
   environment_.on_round(partitions, source_, source_incomplete_);
   environment_.floors_raised = true;
@@ -228,6 +229,7 @@ void Pull::take(const PartitionRound& round) {
   counts_.keys += round.counts().keys;
   counts_.bytes += round.counts().bytes;
   if (round.status().ok()) {
+    if (!round.source_is_whole()) source_incomplete_.insert(round.partition());
     environment_.on_round({round.partition()}, source_, source_incomplete_);
     return;
   }

@@ -36,9 +36,9 @@ class Pull {
   static constexpr Duration kEpochPause = std::chrono::milliseconds(200);
   static constexpr uint32_t kEpochTries = 25;
 
-  // Environment and counter are borrowed. `only`: this partition alone.
+  // Environment and counter are borrowed. `named` (in order): these partitions alone; none: all that both own.
   Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source,
-       std::optional<Partition> only, Moment moment);
+       std::vector<Partition> named, Moment moment);
   ~Pull() { close_all(); }
   Pull(const Pull&) = delete;
   Pull& operator=(const Pull&) = delete;
@@ -57,8 +57,8 @@ class Pull {
   void make_void(Status why);
 
   NodeId source() const { return source_; }
-  const std::optional<Partition>& only() const { return only_; }
-  bool is_of_all() const { return !only_; }
+  const std::vector<Partition>& named() const { return named_; }
+  bool is_of_all() const { return named_.empty(); }
   Time began() const { return began_; }
   bool ended() const { return stage_ == Stage::kEnded; }
   const Status& status() const { return status_; }  // of one that has ended
@@ -79,7 +79,7 @@ class Pull {
   void compare_groups(const RoundDigests& digests);
   void compare_partitions(const RoundDigests& digests);
   void ask_next_partitions(Moment moment, MessageOutbox& outbox);
-  void found_equal(const std::vector<Partition>& partitions, const Floor& lives);
+  void found_equal(std::vector<Partition> partitions, const Floor& lives);
   void pull_on(Moment moment, MessageOutbox& outbox);
   bool take_next();
   void close_all();
@@ -91,11 +91,11 @@ class Pull {
   ConvergenceEnvironment& environment_;
   OpenPartitions& open_;
   const NodeId source_;
-  const std::optional<Partition> only_;
+  const std::vector<Partition> named_;
   const Time began_;
   const uint64_t epoch_;
   std::vector<Partition> shared_;
-  std::vector<Partition> source_incomplete_;  // of those the source isn't whole; in order
+  std::set<Partition> source_incomplete_;  // of those the source isn't whole, or wasn't at some moment
 
   Stage stage_ = Stage::kComparing;
   RequestNumber question_ = 0;  // under way; 0: none

@@ -83,6 +83,33 @@ Status Replica::check_owned(const Place& place, std::string_view key) const {
   return forbidden(cat("key ", display_key(key), " isn't this node's in epoch ", ring_->epoch()));
 }
 
+// Hints and rounds mean the data of two nodes, by whatever ring.
+Status Replica::check_still_routed(const Change& change) const {
+  const auto* put = std::get_if<StampPut>(&change);
+  const auto* merge = std::get_if<Merge>(&change);
+  const Place& place = place_of_change(change);
+  if (!ring_->is_owner(settings_.self, place.partition))
+    return check_owned(place, put != nullptr ? put->key : merge != nullptr ? merge->put.key : "");
+  if (merge == nullptr || (merge->put.source != Source::kPut && merge->put.source != Source::kReadRepair))
+    return {};
+  return {StatusCode::kStaleEpoch,
+          cat("key ", display_key(merge->put.key), " wasn't written before epoch ", ring_->epoch(), " began")};
+}
+
+// A latch that is left without changes goes when what it waits for comes.
+void Replica::set_ring(const Ring& ring, MessageOutbox& outbox) {
+  ring_ = &ring;
+  for (auto& [key, latch] : latches_) {
+    std::erase_if(latch.changes, [&](const Change& change) {
+      const Status status = check_still_routed(change);
+      if (status.ok()) return false;
+      latched_bytes_ -= bytes_of(change);
+      refuse_change(change, status, outbox);
+      return true;
+    });
+  }
+}
+
 void Replica::take(Change change, Time now, WallMicros wall_now, MessageOutbox& outbox) {
   const KeyIdentity key = place_of_change(change).identity;
   const bool waits = latches_.contains(key);
@@ -383,9 +410,11 @@ void Replica::on(RecordRead read, Time now, WallMicros wall_now, MessageOutbox& 
   const KeyIdentity key = std::get<LatchRead>(purpose).key;
   if (!read.status.ok()) {
     std::deque<Change>& changes = latches_.at(key).changes;
-    refuse_change(changes.front(), read.status, outbox);
-    latched_bytes_ -= bytes_of(changes.front());
-    changes.pop_front();
+    if (!changes.empty()) {
+      refuse_change(changes.front(), read.status, outbox);
+      latched_bytes_ -= bytes_of(changes.front());
+      changes.pop_front();
+    }
     return run_latch(key, nullptr, now, wall_now, outbox);
   }
   run_latch(key, &read.bytes, now, wall_now, outbox);

@@ -46,7 +46,9 @@ class Replica {
           const Wholeness& wholeness)
       : settings_(settings), ring_(&ring), store_(store), hints_(hints), wholeness_(wholeness) {}
 
-  void set_ring(const Ring& ring) { ring_ = &ring; }
+  // What has come by the ring before, and isn't staged yet, is refused with STALE_EPOCH: rounds that begin now
+  // don't see it, and no coordinator may count on it by the lists of that ring.
+  void set_ring(const Ring& ring, MessageOutbox& outbox);
 
   // While the disk is nearly full values from puts and read repairs are refused with this reason; deletes are
   // taken, and whatever else converges.
@@ -106,6 +108,7 @@ class Replica {
     std::string after;
     bool with_floors = false;
     std::vector<ReplicaScanReply::PartitionFloor> floors;   // noted before the walk
+    std::vector<Actor> closed;                              // then
     std::map<std::string, CausalContext> erased_meanwhile;  // by storage key: what was remembered of it
   };
   // Gets of one key whose floors were noted.
@@ -171,7 +174,9 @@ class Replica {
   void answer(NodeId to, BatchNumber after, Message message, MessageOutbox& outbox);
 
   Status check_owned(const Place& place, std::string_view key) const;
+  Status check_still_routed(const Change& change) const;
   void inspect(const Get& get, ReplicaGetReply& reply) const;
+  void note_floors(Scan& scan) const;
   void add_floor(const Get& get, ReplicaGetReply& reply);
 
   const Settings settings_;

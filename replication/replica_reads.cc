@@ -147,7 +147,7 @@ void Replica::answer(const Get& get, const Status& status, std::string_view byte
 void Replica::add_floor(const Get& get, ReplicaGetReply& reply) {
   reply.with_floor = true;
   reply.floor = get.floor;
-  reply.closed = store_.floors().closed();
+  reply.closed = store_.closed(get.get.place.partition);
   const auto noted = noted_.find(get.get.place.identity);
   reply.record.context.join(noted->second.erased_meanwhile);
   if (--noted->second.count == 0) noted_.erase(noted);
@@ -211,10 +211,7 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
   const uint64_t ticket = ++last_ticket_;
   Scan& waiting = scans_.emplace(ticket, Scan{from, scan.request, scan.partitions, scan.after}).first->second;
   waiting.with_floors = scan.with_floors;
-  if (scan.with_floors) {
-    for (const Partition partition : scan.partitions)
-      waiting.floors.push_back({partition, store_.floor(partition).vector});
-  }
+  if (scan.with_floors) note_floors(waiting);
   ReadSlice read{ticket,
                  {.bucket = std::move(scan.bucket),
                   .prefix = std::move(scan.prefix),
@@ -230,6 +227,20 @@ void Replica::on(NodeId from, ReplicaScan scan, Time now, MessageOutbox& outbox)
   scans_waiting_.emplace(staged, std::move(read));
 }
 
+// Closed lives are named once, unless they don't count in one of the partitions.
+void Replica::note_floors(Scan& scan) const {
+  const auto limited = [this](Partition partition) { return store_.floors().is_limited(partition); };
+  const bool each = std::any_of(scan.partitions.begin(), scan.partitions.end(), limited);
+  for (const Partition partition : scan.partitions) {
+    VersionVector floor = store_.floor(partition).vector;
+    if (each) {
+      for (const Actor& actor : store_.closed(partition)) floor.raise(actor, UINT64_MAX);
+    }
+    scan.floors.push_back({partition, std::move(floor)});
+  }
+  if (!each) scan.closed = store_.floors().closed();
+}
+
 // The worker may have seen what is being written and isn't synced yet: the answer waits for it.
 void Replica::on(SliceRead read, MessageOutbox& outbox) {
   const auto at = scans_.find(read.ticket);
@@ -238,7 +249,7 @@ void Replica::on(SliceRead read, MessageOutbox& outbox) {
   scans_.erase(at);
   ReplicaScanReply reply{.request = scan.request, .replica = settings_.self};
   reply.floors = std::move(scan.floors);
-  if (scan.with_floors) reply.closed = store_.floors().closed();
+  reply.closed = std::move(scan.closed);
   reply.status = std::move(read.status);
   reply.last = std::move(read.slice.last);
   reply.at_end = read.slice.at_end;

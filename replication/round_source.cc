@@ -20,7 +20,6 @@ std::vector<Partition> shared_partitions(const RingView& view, NodeId a, NodeId 
 
 void RoundSource::on(NodeId from, const RoundCompare& compare, MessageOutbox& outbox) {
   const RingView& view = environment_.view;
-  const LeafTable& leaves = environment_.store.leaves();
   RoundDigests reply{.round = compare.round, .source = view.self(), .level = compare.level};
   reply.lives = environment_.store.own_lives();
   reply.epoch = view.ring().epoch();
@@ -29,37 +28,47 @@ void RoundSource::on(NodeId from, const RoundCompare& compare, MessageOutbox& ou
     std::copy_if(shared.begin(), shared.end(), std::back_inserter(reply.incomplete),
                  [&](Partition partition) { return !environment_.wholeness.is_whole(partition); });
   }
-  if (compare.level == DigestLevel::kPair) {
-    reply.digests = {leaves.hash_of(shared)};
-  } else if (compare.level == DigestLevel::kGroups) {
-    size_t begin = 0;
-    while (begin < shared.size()) {
-      const uint32_t group = shared[begin] / kPartitionsPerGroup;
-      size_t end = begin;
-      while (end < shared.size() && shared[end] / kPartitionsPerGroup == group) ++end;
-      reply.ids.push_back(group);
-      reply.digests.push_back(leaves.hash_of(std::span(shared).subspan(begin, end - begin)));
-      begin = end;
-    }
+  if (compare.level == DigestLevel::kPartitions) {
+    std::vector<Partition> asked;
+    std::copy_if(compare.ids.begin(), compare.ids.end(), std::back_inserter(asked), [&](Partition partition) {
+      return serves(partition) && view.ring().is_owner(from, partition);
+    });
+    add_digests(asked, reply);
   } else {
-    for (const Partition partition : compare.ids) {
-      if (!std::binary_search(shared.begin(), shared.end(), partition)) continue;
-      reply.ids.push_back(partition);
-      reply.digests.push_back(leaves.partition_hash(partition));
-    }
+    add_digests(shared, reply);
   }
   outbox.send(from, std::move(reply));
+}
+
+// What the own lives claim doesn't hold in limited partitions: without a digest they are opened one by one.
+void RoundSource::add_digests(const std::vector<Partition>& shared, RoundDigests& reply) const {
+  const LeafTable& leaves = environment_.store.leaves();
+  const auto group_of = [&](Partition partition) -> uint32_t {
+    if (reply.level == DigestLevel::kPair) return 0;
+    return reply.level == DigestLevel::kGroups ? partition / kPartitionsPerGroup : partition;
+  };
+  for (size_t begin = 0, end = 0; begin < shared.size(); begin = end) {
+    const uint32_t group = group_of(shared[begin]);
+    bool limited = false;
+    for (; end < shared.size() && group_of(shared[end]) == group; ++end)
+      limited = limited || environment_.store.floors().is_limited(shared[end]);
+    if (limited) continue;
+    if (reply.level != DigestLevel::kPair) reply.ids.push_back(group);
+    reply.digests.push_back(leaves.hash_of(std::span(shared).subspan(begin, end - begin)));
+  }
+  if (reply.level == DigestLevel::kPair && shared.empty()) reply.digests = {Hash128()};
 }
 
 void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) {
   const RecordStore& store = environment_.store;
   RoundLeaves reply{.round = open.round, .source = environment_.view.self(), .partition = open.partition};
-  reply.status = check_owned(open.partition);
+  reply.status = check_served(open.partition);
   if (reply.status.ok()) {
     reply.floor = store.floor(open.partition);
     reply.erased = store.erased(open.partition);
     reply.equal = store.leaves().partition_hash(open.partition) == open.hash;
-    if (!reply.equal) reply.closed = store.floors().closed();
+    reply.whole = environment_.wholeness.is_whole(open.partition);
+    if (!reply.equal || open.limited) reply.closed = store.closed(open.partition);
     const LeafPage* page = reply.equal ? nullptr : store.leaves().page(open.partition);
     if (page != nullptr) {
       for (size_t leaf = 0; leaf < page->size(); ++leaf) {
@@ -70,9 +79,15 @@ void RoundSource::on(NodeId from, const RoundOpen& open, MessageOutbox& outbox) 
   outbox.send(from, std::move(reply));
 }
 
-Status RoundSource::check_owned(Partition partition) const {
+bool RoundSource::serves(Partition partition) const {
   const RingView& view = environment_.view;
-  if (partition < view.ring().partitions() && view.ring().is_owner(view.self(), partition)) return {};
+  return partition < view.ring().partitions() &&
+         (view.ring().is_owner(view.self(), partition) || environment_.former.contains(partition));
+}
+
+Status RoundSource::check_served(Partition partition) const {
+  const RingView& view = environment_.view;
+  if (serves(partition)) return {};
   return forbidden(cat(view.name_of(view.self()), " doesn't own partition ", partition, " in epoch ",
                        view.ring().epoch()));
 }
@@ -88,7 +103,7 @@ Status RoundSource::check_keys(const RoundWalk& walk) const {
 }
 
 void RoundSource::on(NodeId from, RoundWalk walk, MessageOutbox& outbox) {
-  Status refusal = check_owned(walk.partition);
+  Status refusal = check_served(walk.partition);
   if (refusal.ok()) refusal = check_keys(walk);
   if (refusal.ok() && walks_.size() >= kWalksMax) refusal = overloaded("too many rounds read here");
   if (!refusal.ok()) {
@@ -98,7 +113,9 @@ void RoundSource::on(NodeId from, RoundWalk walk, MessageOutbox& outbox) {
   }
   const uint64_t ticket = environment_.next_number();
   Floor floor = environment_.store.floor(walk.partition);
-  walks_.emplace(ticket, Walk{from, std::move(walk), std::move(floor), environment_.store.floors().closed()});
+  std::vector<Actor> closed = environment_.store.closed(walk.partition);
+  walks_.emplace(ticket,
+                 Walk{from, std::move(walk), std::move(floor), std::move(closed), environment_.drops});
   if (const BatchNumber staged = environment_.store.last_staged(); staged != 0) {
     waiting_.emplace(staged, ticket);
   } else {
@@ -134,6 +151,9 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
   RoundSlice slice{
       .round = walk.asked.round, .source = environment_.view.self(), .partition = walk.asked.partition};
   slice.status = std::move(read.status);
+  // What isn't there may have gone with a partition, not by what the floor says.
+  if (walk.drops != environment_.drops) slice.status = overloaded("something was dropped meanwhile: ask again");
+  if (!slice.status.ok()) return outbox.send(walk.from, std::move(slice)), true;
   slice.floor = std::move(walk.floor);
   slice.closed = std::move(walk.closed);
   slice.last = std::move(read.slice.last);

@@ -35,9 +35,12 @@ class RoundSource {
     RoundWalk asked;
     Floor floor;
     std::vector<Actor> closed;
+    uint64_t drops = 0;
   };
 
-  Status check_owned(Partition partition) const;
+  bool serves(Partition partition) const;
+  Status check_served(Partition partition) const;
+  void add_digests(const std::vector<Partition>& shared, RoundDigests& reply) const;
   Status check_keys(const RoundWalk& walk) const;
   void read(uint64_t ticket, MessageOutbox& outbox);
   SharedBytes filled(const std::string& bytes) const;

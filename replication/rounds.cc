@@ -48,7 +48,7 @@ void Rounds::tick(Moment moment, MessageOutbox& outbox) {
     for (auto& [node, source] : sources_) {
       if (moment.now < source.next_at || !environment_.view.is_reachable(node)) continue;
       source.next_at = moment.now + jittered(node);
-      if (!pulls_all_of(node)) start(node, std::nullopt, moment, outbox);
+      if (!pulls_all_of(node)) start(node, {}, moment, outbox);
     }
   }
   answer_repairs(moment, outbox);
@@ -60,9 +60,9 @@ bool Rounds::pulls_all_of(NodeId source) const {
   });
 }
 
-uint64_t Rounds::start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox) {
+uint64_t Rounds::start(NodeId source, std::vector<Partition> named, Moment moment, MessageOutbox& outbox) {
   const uint64_t id = ++last_pull_;
-  Pull& pull = pulls_.try_emplace(id, environment_, open_, source, only, moment).first->second;
+  Pull& pull = pulls_.try_emplace(id, environment_, open_, source, std::move(named), moment).first->second;
   pull.start(moment, outbox);
   return id;
 }
@@ -79,8 +79,10 @@ void Rounds::void_pulls_of(NodeId source, const Status& why) {
   }
 }
 
-void Rounds::set_ring(Moment, MessageOutbox&) {
-  for (auto& [id, pull] : pulls_) pull.make_void(unavailable("the ring has changed"));
+void Rounds::set_ring(Moment, MessageOutbox&) { make_void(unavailable("the ring has changed")); }
+
+void Rounds::make_void(const Status& why) {
+  for (auto& [id, pull] : pulls_) pull.make_void(why);
 }
 
 void Rounds::set_reachable(NodeId node, bool reachable, Moment moment, MessageOutbox&) {
@@ -151,6 +153,7 @@ void Rounds::take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& o
   statistics.keys_received += counts.keys;
   statistics.bytes_received += counts.bytes;
   if (!pull.is_void()) count(pull, moment);
+  end_offer(id, pull, outbox);
   for (Repair& repair : repairs_) {
     if (std::find(repair.pulls.begin(), repair.pulls.end(), id) == repair.pulls.end()) continue;
     repair.report.differences += counts.differences;
@@ -168,6 +171,27 @@ void Rounds::take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& o
     repair.report.problems.push_back(
         cat(environment_.view.name_of(pull.source()), ": ", pull.status().message()));
   }
+}
+
+// Its sender offers again what it isn't told of.
+void Rounds::on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  std::erase_if(offered.partitions, [&](Partition partition) {
+    return partition >= view.ring().partitions() || !view.ring().is_owner(view.self(), partition);
+  });
+  if (offered.partitions.empty() || offers_.contains(from)) return;
+  offers_[from] = start(from, std::move(offered.partitions), moment, outbox);
+}
+
+// Its sender lets go of them: they must be on disk here.
+void Rounds::end_offer(uint64_t id, const Pull& pull, MessageOutbox& outbox) {
+  const auto offer = offers_.find(pull.source());
+  if (offer == offers_.end() || offer->second != id) return;
+  offers_.erase(offer);
+  if (pull.is_void() || !pull.status().ok()) return;
+  environment_.store.require_sync();
+  outbox.staged();
+  outbox.send(pull.source(), RangesTaken{pull.named()});
 }
 
 void Rounds::count(const Pull& pull, Moment moment) {
@@ -194,7 +218,7 @@ void Rounds::count(const Pull& pull, Moment moment) {
 // Who asked for a repair still waits; what goes on by itself comes again by itself.
 void Rounds::begin_anew(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox) {
   if (!serves_a_repair(id)) return;
-  const uint64_t anew = start(pull.source(), pull.only(), moment, outbox);
+  const uint64_t anew = start(pull.source(), pull.named(), moment, outbox);
   for (Repair& repair : repairs_) std::replace(repair.pulls.begin(), repair.pulls.end(), id, anew);
 }
 
@@ -238,7 +262,9 @@ void Rounds::on(const Arrival& arrival, const ClientRepair& repair, MessageOutbo
     }
     if (view.is_reachable(source)) {
       if (!repair.partition) forget_periodic_pull_of(source);
-      begun.pulls.push_back(start(source, repair.partition, moment, outbox));
+      std::vector<Partition> named;
+      if (repair.partition) named.push_back(*repair.partition);
+      begun.pulls.push_back(start(source, std::move(named), moment, outbox));
     } else {
       begun.report.partial = true;
       begun.report.problems.push_back(cat(view.name_of(source), " can't be reached"));
@@ -315,6 +341,7 @@ void Rounds::fail_all(const Status& why, MessageOutbox& outbox) {
   for (const Repair& repair : std::exchange(repairs_, {}))
     environment_.answer(repair.requester, refusal(unavailable(why.message())), outbox);
   pulls_.clear();
+  offers_.clear();
 }
 
 }  // namespace ringkv

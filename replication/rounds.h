@@ -21,6 +21,7 @@ class Rounds {
   void tick(Moment moment, MessageOutbox& outbox);
   // What was under way by the ring before is void.
   void set_ring(Moment moment, MessageOutbox& outbox);
+  void make_void(const Status& why);
   void set_reachable(NodeId node, bool reachable, Moment moment, MessageOutbox& outbox);
   void on_link_restored(NodeId node, Moment moment, MessageOutbox& outbox);
   void on_boot(NodeId node, Moment moment, MessageOutbox& outbox);  // what was under way with it is void
@@ -29,6 +30,9 @@ class Rounds {
   // that this node doesn't own: INVALID_ARGUMENT that names its owners.
   void on(const Arrival& arrival, const ClientRepair& repair, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientLag& lag, MessageOutbox& outbox);
+
+  // A former owner has data of partitions that are this node's: they are pulled, and it is told.
+  void on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox& outbox);
 
   void on(NodeId from, RoundDigests digests, Moment moment, MessageOutbox& outbox);
   void on(NodeId from, RoundLeaves leaves, Moment moment, MessageOutbox& outbox);
@@ -67,12 +71,13 @@ class Rounds {
   Duration jittered(NodeId source);
   bool pulls_all_of(NodeId source) const;
   void forget_periodic_pull_of(NodeId source);
-  uint64_t start(NodeId source, std::optional<Partition> only, Moment moment, MessageOutbox& outbox);
+  uint64_t start(NodeId source, std::vector<Partition> named, Moment moment, MessageOutbox& outbox);
   void soon(NodeId source, Moment moment);
   void void_pulls_of(NodeId source, const Status& why);
   void take_ended(Moment moment, MessageOutbox& outbox);
   void take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox);
   void count(const Pull& pull, Moment moment);
+  void end_offer(uint64_t id, const Pull& pull, MessageOutbox& outbox);
   void begin_anew(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox);
   bool serves_a_repair(uint64_t id) const;
   void answer_repairs(Moment moment, MessageOutbox& outbox);
@@ -87,6 +92,7 @@ class Rounds {
   std::map<uint64_t, Pull> pulls_;  // by a running number
   uint64_t last_pull_ = 0;
   std::vector<Repair> repairs_;
+  std::map<NodeId, uint64_t> offers_;  // the pull of what that node has offered
 };
 
 }  // namespace ringkv

@@ -23,6 +23,8 @@ class Batch {
   virtual ~Batch() = default;
   virtual void put(Family family, std::string_view key, std::string_view value) = 0;
   virtual void erase(Family family, std::string_view key) = 0;
+  // All keys in [lower, upper) that were put before, in this batch too.
+  virtual void erase_range(Family family, std::string_view lower, std::string_view upper) = 0;
   virtual size_t bytes() const = 0;
   virtual bool empty() const = 0;
 };
@@ -64,6 +66,10 @@ class Engine {
 
   // Everything written so far into table files, synced.
   virtual Status flush() = 0;
+
+  // What was erased in [lower, upper) gives its disk back. Takes as long as rewriting the range; any thread but
+  // the loop's.
+  virtual Status reclaim(Family family, std::string_view lower, std::string_view upper) = 0;
 
   virtual uint64_t disk_free_bytes() const = 0;
   virtual uint64_t disk_size_bytes() const = 0;

@@ -6,6 +6,8 @@
 //              value u8 version (1) | counter | one bit a partition, the lowest bit first
 //   closed:    key   'c'
 //              value u8 version (1) | actors | each: u64 node, u64 boot
+//   limits:    key   "limits", in Family::kMeta
+//              value u8 version (1) | groups | each: vector of the own lives | one bit a partition
 //   a vector:  entries | each: u64 node, u64 boot, counter
 //
 // The floor of a partition is the maximum of its own record and of the wide ones that name it. Where a wide
@@ -26,6 +28,7 @@ namespace {
 constexpr char kPartitionPrefix = 'f';
 constexpr char kWidePrefix = 'w';
 constexpr char kClosedKey = 'c';
+constexpr std::string_view kLimitsKey = "limits";
 constexpr uint8_t kVersion = 1;
 constexpr size_t kActorBytes = 16;
 constexpr size_t kEntryBytesMin = 17;
@@ -105,10 +108,16 @@ Status damaged(std::string_view key) {
 
 }  // namespace
 
-FloorTable::FloorTable(uint32_t partitions) : partitions_(partitions) {}
+FloorTable::FloorTable(uint32_t partitions) : partitions_(partitions), is_limited_(partitions) {}
 
 Result<FloorTable> FloorTable::recover(Engine& engine, uint32_t partitions) {
   FloorTable table(partitions);
+  std::string limits;
+  const Result<Lookup> found = engine.get(Family::kMeta, kLimitsKey, limits);
+  if (!found.ok()) return found.status();
+  if (*found == Lookup::kFound) {
+    if (Status status = table.read_limits(limits); !status.ok()) return status;
+  }
   for (const char prefix : {kClosedKey, kPartitionPrefix, kWidePrefix}) {
     const std::unique_ptr<Cursor> cursor = seek_all(engine, prefix);
     for (; cursor->valid(); cursor->next()) {
@@ -170,12 +179,33 @@ Status FloorTable::read_wide(std::string_view key, std::string_view value) {
   return {};
 }
 
+Status FloorTable::read_limits(std::string_view value) {
+  ByteReader reader(value);
+  if (reader.u8() != kVersion) return damaged(kLimitsKey);
+  const size_t bytes = (partitions_.size() + 7) / 8;
+  for (size_t left = reader.count(1 + bytes); left > 0 && reader.ok(); --left) {
+    const VersionVector own_lives = read_vector(reader);
+    const std::string_view bits = reader.bytes(bytes);
+    for (Partition partition = 0; partition < partitions_.size() && reader.ok(); ++partition) {
+      if ((bits[partition / 8] >> partition % 8 & 1) == 0) continue;
+      limits_[partition] = own_lives;
+      is_limited_[partition] = true;
+    }
+  }
+  return reader.finished() ? Status() : damaged(kLimitsKey);
+}
+
 const VersionVector& FloorTable::floor(Partition partition) const { return partitions_[partition].floor; }
 
 const CausalContext& FloorTable::erased(Partition partition) const { return partitions_[partition].erased; }
 
 bool FloorTable::covers(Partition partition, const Dot& dot) const {
-  return partitions_[partition].floor.covers(dot) || is_closed(dot.actor);
+  return partitions_[partition].floor.covers(dot) || (!is_limited_[partition] && is_closed(dot.actor));
+}
+
+const std::vector<Actor>& FloorTable::closed(Partition partition) const {
+  static const std::vector<Actor> none;
+  return is_limited_[partition] ? none : closed_;
 }
 
 bool FloorTable::is_closed(const Actor& actor) const {
@@ -186,15 +216,23 @@ bool FloorTable::raise(Partition partition, const VersionVector& floor, const Ca
   VersionVector& held = partitions_[partition].floor;
   bool is_new = add_erased(partition, erased);
   for (const VersionVector::Entry& entry : floor.entries()) {
-    if (held.counter_of(entry.actor) >= entry.counter || is_closed(entry.actor)) continue;
+    const bool is_known = !is_limited_[partition] && is_closed(entry.actor);
+    if (held.counter_of(entry.actor) >= entry.counter || is_known) continue;
     held.raise(entry.actor, entry.counter);
     is_new = true;
   }
   if (is_new) changed_.insert(partition);
+  if (is_limited_[partition]) lift_limit(partition);
   return is_new;
 }
 
 bool FloorTable::raise(const std::vector<Partition>& partitions, const VersionVector& floor) {
+  const auto limited = [this](Partition partition) { return is_limited_[partition]; };
+  if (!limits_.empty() && std::any_of(partitions.begin(), partitions.end(), limited)) {
+    std::vector<Partition> others = partitions;
+    std::erase_if(others, limited);
+    return raise(others, floor);
+  }
   PartitionBits named(words_of(partitions_.size()));
   for (const Partition partition : partitions) set_bit(named, partition);
   bool is_new = false;
@@ -261,8 +299,10 @@ bool FloorTable::close(const std::vector<Actor>& ended) {
 // Partitions' records on disk may keep what they said of a closed life: it is left out when they are read.
 void FloorTable::forget_closed() {
   if (closed_.empty()) return;
-  for (PartitionFloor& partition : partitions_) {
-    partition.floor.erase_if([this](const VersionVector::Entry& entry) { return is_closed(entry.actor); });
+  for (Partition partition = 0; partition < partitions_.size(); ++partition) {
+    if (is_limited_[partition]) continue;
+    partitions_[partition].floor.erase_if(
+        [this](const VersionVector::Entry& entry) { return is_closed(entry.actor); });
   }
   for (auto wide = wide_.begin(); wide != wide_.end();) {
     if (is_closed(wide->first)) {
@@ -294,9 +334,34 @@ void FloorTable::reset(Partition partition) {
   }
 }
 
+void FloorTable::limit(Partition partition, const VersionVector& own_lives) {
+  reset(partition);
+  limits_[partition] = own_lives;
+  is_limited_[partition] = true;
+  limits_changed_ = true;
+}
+
+bool FloorTable::claims_own(Partition partition, const Actor& own) const {
+  if (!is_limited_[partition]) return true;
+  const uint64_t counter = limits_.at(partition).counter_of(own);
+  return counter == 0 || partitions_[partition].floor.covers({own, counter});
+}
+
+void FloorTable::lift_limit(Partition partition) {
+  const VersionVector& floor = partitions_[partition].floor;
+  const bool has_closed = std::all_of(closed_.begin(), closed_.end(), [&](const Actor& actor) {
+    return floor.counter_of(actor) == UINT64_MAX;
+  });
+  if (!has_closed || !floor.covers(limits_.at(partition))) return;
+  limits_.erase(partition);
+  is_limited_[partition] = false;
+  limits_changed_ = true;
+}
+
 void FloorTable::put_changes(Batch& batch) {
   for (const Partition partition : std::exchange(changed_, {})) put_partition(partition, batch);
   for (const Actor& actor : std::exchange(changed_wide_, {})) put_wide(actor, batch);
+  if (std::exchange(limits_changed_, false)) put_limits(batch);
   if (!std::exchange(closed_changed_, false)) return;
   std::string value;
   ByteWriter writer(value);
@@ -316,6 +381,28 @@ void FloorTable::put_partition(Partition partition, Batch& batch) const {
   writer.u64(floor.erased.highest_time);
   write_vector(writer, floor.erased.vector);
   batch.put(Family::kDigests, partition_key(partition), value);
+}
+
+// Most have the same own lives: those that were let go together.
+void FloorTable::put_limits(Batch& batch) const {
+  std::vector<std::pair<const VersionVector*, std::string>> groups;
+  for (const auto& [partition, own_lives] : limits_) {
+    auto group = groups.begin();
+    while (group != groups.end() && *group->first != own_lives) ++group;
+    if (group == groups.end())
+      group = groups.insert(group, {&own_lives, std::string((partitions_.size() + 7) / 8, '\0')});
+    char& byte = group->second[partition / 8];
+    byte = static_cast<char>(byte | 1 << partition % 8);
+  }
+  std::string value;
+  ByteWriter writer(value);
+  writer.u8(kVersion);
+  writer.varint(groups.size());
+  for (const auto& [own_lives, bits] : groups) {
+    write_vector(writer, *own_lives);
+    writer.bytes(bits);
+  }
+  batch.put(Family::kMeta, kLimitsKey, value);
 }
 
 void FloorTable::put_wide(const Actor& actor, Batch& batch) const {

@@ -19,6 +19,10 @@ class MemoryBatch final : public Batch {
     changes_.push_back({family, std::string(key), std::nullopt});
     bytes_ += key.size();
   }
+  void erase_range(Family family, std::string_view lower, std::string_view upper) override {
+    changes_.push_back({family, std::string(lower), std::nullopt, std::string(upper)});
+    bytes_ += lower.size() + upper.size();
+  }
   size_t bytes() const override { return bytes_; }
   bool empty() const override { return changes_.empty(); }
 
@@ -256,8 +260,26 @@ MemoryChange MemoryDisk::exchange(MemoryChange change) {
 }
 
 void MemoryDisk::apply(MemoryChanges changes) {
-  for (MemoryChange& change : changes) change = exchange(std::move(change));
-  undo_.push_back(std::move(changes));
+  MemoryChanges undo;
+  undo.reserve(changes.size());
+  for (MemoryChange& change : changes) {
+    if (change.upper) {
+      erase_range(change, undo);
+    } else {
+      undo.push_back(exchange(std::move(change)));
+    }
+  }
+  undo_.push_back(std::move(undo));
+}
+
+void MemoryDisk::erase_range(const MemoryChange& range, MemoryChanges& undo) {
+  std::vector<std::string> keys;
+  const Table& entries = table(range.family);
+  for (auto entry = entries.lower_bound(range.key); entry != entries.end() && entry->first < *range.upper;
+       ++entry) {
+    keys.push_back(entry->first);
+  }
+  for (std::string& key : keys) undo.push_back(exchange({range.family, std::move(key), std::nullopt}));
 }
 
 void MemoryDisk::replay_unseen() {

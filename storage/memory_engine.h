@@ -28,11 +28,12 @@ struct DiskSpace {
   uint64_t size_bytes = 1ULL << 40;
 };
 
-// One put, or with no value one erase.
+// One put, or with no value one erase, or of all keys below `upper`.
 struct MemoryChange {
   Family family;
   std::string key;
   std::optional<std::string> value;
+  std::optional<std::string> upper = {};
 };
 using MemoryChanges = std::vector<MemoryChange>;
 
@@ -97,6 +98,7 @@ class MemoryDisk {
   std::optional<DiskError> fault_of(DiskCall call);
   MemoryChange exchange(MemoryChange change);  // applies it; returns what takes it back
   void apply(MemoryChanges changes);
+  void erase_range(const MemoryChange& range, MemoryChanges& undo);
   void replay_unseen();
   Result<LostRanges> damaged_ranges() const;
   void drop_damaged();
@@ -139,6 +141,7 @@ class MemoryEngine final : public Engine {
   Result<Lookup> get_cached(Family family, std::string_view key, std::string& value) override;
   std::unique_ptr<Cursor> seek(Family family, std::string_view lower, std::string_view upper) override;
   Status flush() override;
+  Status reclaim(Family, std::string_view, std::string_view) override { return {}; }
   uint64_t disk_free_bytes() const override;
   uint64_t disk_size_bytes() const override;
   std::map<std::string, uint64_t> statistics() const override;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "storage/range_walk.h"
+#include "storage/storage_key.h"
 
 namespace ringkv {
 namespace {
@@ -73,13 +74,19 @@ Floor RecordStore::own_lives() const {
 
 Floor RecordStore::floor(Partition partition) const {
   Floor floor = own_lives();
+  if (floors_.is_limited(partition)) {
+    floor.vector.erase_if([&](const auto& own) { return !floors_.claims_own(partition, own.actor); });
+  }
   floor.vector.join(floors_.floor(partition));
   return floor;
 }
 
 bool RecordStore::floor_covers(Partition partition, const Dot& dot) const {
-  if (dot.actor == actor_) return dot.counter <= counter_;
-  return floors_.covers(partition, dot) || past_boots_.covers(dot);
+  if (dot.actor.node == actor_.node && floors_.claims_own(partition, dot.actor)) {
+    if (dot.actor == actor_) return dot.counter <= counter_;
+    if (past_boots_.covers(dot)) return true;
+  }
+  return floors_.covers(partition, dot);
 }
 
 // Nobody else can know more of this life than it does itself.
@@ -91,12 +98,18 @@ VersionVector RecordStore::unknown_of(const Floor& floor) const {
   return unknown;
 }
 
-void RecordStore::raise_floor(Partition partition, const Floor& floor, const CausalContext& erased) {
+void RecordStore::raise_floor(Partition partition, const Floor& floor, const CausalContext& erased,
+                              const std::vector<Actor>& closed) {
   highest_time_ = std::max({highest_time_, floor.highest_time, erased.highest_time});
   // What was erased there lay under its floor, by lives that are closed there perhaps, and not here.
   Floor all = floor;
   all.join(erased);
-  floors_.raise(partition, unknown_of(all), erased);
+  if (!floors_.is_limited(partition)) {
+    floors_.raise(partition, unknown_of(all), erased);
+    return;
+  }
+  for (const Actor& actor : closed) all.vector.raise(actor, UINT64_MAX);
+  floors_.raise(partition, all.vector, erased);
 }
 
 void RecordStore::raise_floors(const std::vector<Partition>& partitions, const Floor& floor) {
@@ -125,8 +138,8 @@ EncodedRecord RecordStore::encoded(const Place& place, std::string_view key, con
 }
 
 // A bare context stays whole: its hash is over it.
-void RecordStore::strip_for_disk(EncodedRecord& record) const {
-  if (record.head.dots.empty()) return;
+void RecordStore::strip_for_disk(Partition partition, EncodedRecord& record) const {
+  if (record.head.dots.empty() || floors_.is_limited(partition)) return;
   if (record.head.context.vector.entries().size() <= kContextEntriesKept) return;
   strip(record.head.context, past_boots_, actor_);
   if (!record.head.context.stripped) return;
@@ -141,7 +154,7 @@ void RecordStore::strip_for_disk(EncodedRecord& record) const {
 void RecordStore::stage(const Place& place, EncodedRecord record, const RecordHead& before) {
   CHECK(!record.head.absent());
   highest_time_ = std::max(highest_time_, record.head.context.highest_time);
-  strip_for_disk(record);
+  strip_for_disk(place.partition, record);
   open_batch_->put(Family::kData, place.storage_key, *record.bytes);
   if (record.head.transient) open_batch_->put(Family::kDigests, transient_key(place.storage_key), "");
   update_leaf(place, before, record.head);
@@ -205,6 +218,21 @@ void RecordStore::correct_leaf(LeafId id, const Leaf& leaf) {
   require_sync();
 }
 
+void RecordStore::drop(Partition partition, const VersionVector& own_lives) {
+  const StorageKeyRange range = storage_key_range(partition, partition, leaves_.partitions());
+  open_batch_->erase_range(Family::kData, range.lower, range.upper);
+  open_batch_->erase_range(Family::kDigests, transient_key(range.lower), transient_key(range.upper));
+  if (leaves_.page(partition) != nullptr) {
+    for (uint32_t leaf = 0; leaf < kLeavesPerPartition; ++leaf) {
+      const LeafId id = partition * kLeavesPerPartition + leaf;
+      if (leaves_.at(id) != Leaf()) journal_.touch(id);
+    }
+    leaves_.set_page(partition, {});
+  }
+  floors_.limit(partition, own_lives);
+  dropped_in_ = open_batch();
+}
+
 Commit RecordStore::take() {
   CHECK(under_way_ == 0);
   floors_.put_changes(*open_batch_);
@@ -227,6 +255,11 @@ void RecordStore::committed(const Commit& commit) {
     if (pinned == pinned_.end() || pinned->second.batch != commit.number) continue;  // staged again since
     cache_.insert(key, pinned->second.head);
     pinned_.erase(pinned);
+  }
+  // Heads that are remembered may be of a partition that is gone now.
+  if (dropped_in_ != 0 && commit.number >= dropped_in_) {
+    cache_.clear();
+    dropped_in_ = 0;
   }
 }
 

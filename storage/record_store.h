@@ -77,17 +77,25 @@ class RecordStore {
   // listed.
   Floor floor(Partition partition) const;
   bool floor_covers(Partition partition, const Dot& dot) const;  // closed lives too
+  // Those of which nothing is lacking there.
+  const std::vector<Actor>& closed(Partition partition) const { return floors_.closed(partition); }
   // The part of an absent record's context that it must not forget (storage/floor_table.h).
   const CausalContext& erased(Partition partition) const { return floors_.erased(partition); }
-  // This node's own lives alone: what is merged everywhere here, whatever the partition.
+  // This node's own lives alone: what is merged here, whatever the partition; but not in limited ones.
   Floor own_lives() const;
   const FloorTable& floors() const { return floors_; }
 
-  // Behind all that is staged, in the same order on disk. Raises highest_time() too.
-  void raise_floor(Partition partition, const Floor& floor, const CausalContext& erased);
+  // Behind all that is staged, in the same order on disk. Raises highest_time() too. `closed`: of which nothing
+  // is lacking there, where the floor comes from; meant for a limited partition.
+  void raise_floor(Partition partition, const Floor& floor, const CausalContext& erased,
+                   const std::vector<Actor>& closed = {});
   void raise_floors(const std::vector<Partition>& partitions, const Floor& floor);  // in order
   void close_lives(const std::vector<Actor>& ended);
   void reset_floor(Partition partition);
+
+  // All of the partition goes: records, digests and floor; it is limited from now on (storage/floor_table.h).
+  // Nobody may be reading or writing there. `own_lives`: no later than the node has last stamped there.
+  void drop(Partition partition, const VersionVector& own_lives);
 
   // Everything staged so far is on disk (or in the log) once this batch is committed; 0: it is already.
   BatchNumber last_staged() const;
@@ -146,7 +154,7 @@ class RecordStore {
   };
 
   VersionVector unknown_of(const Floor& floor) const;
-  void strip_for_disk(EncodedRecord& record) const;
+  void strip_for_disk(Partition partition, EncodedRecord& record) const;
   void pin(const Place& place, RecordHead head);
   void update_leaf(const Place& place, const RecordHead& before, const RecordHead& after);
 
@@ -169,6 +177,7 @@ class RecordStore {
   bool synced_ = true;         // what a life finds was synced before its boot was
   BatchNumber under_way_ = 0;  // 0: none
   size_t under_way_bytes_ = 0;
+  BatchNumber dropped_in_ = 0;  // the latest batch with which a partition goes
 };
 
 }  // namespace ringkv

@@ -46,6 +46,9 @@ class RocksdbBatch final : public Batch {
   void erase(Family family, std::string_view key) override {
     keep(batch_.Delete(handle(family), slice(key)));
   }
+  void erase_range(Family family, std::string_view lower, std::string_view upper) override {
+    keep(batch_.DeleteRange(handle(family), slice(lower), slice(upper)));
+  }
   size_t bytes() const override { return batch_.GetDataSize(); }
   bool empty() const override { return batch_.Count() == 0; }
 
@@ -134,6 +137,17 @@ class RocksdbEngine final : public Engine {
   Status flush() override {
     if (failed_) return fenced();
     return checked("flushing", open_.database->Flush(rocksdb::FlushOptions(), open_.handles));
+  }
+
+  // Range tombstones in memory would be merged into nothing.
+  Status reclaim(Family family, std::string_view lower, std::string_view upper) override {
+    rocksdb::Status status = open_.database->Flush(rocksdb::FlushOptions(), handle(family));
+    rocksdb::CompactRangeOptions options;
+    options.exclusive_manual_compaction = false;
+    options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+    const rocksdb::Slice first = slice(lower), end = slice(upper);
+    if (status.ok()) status = open_.database->CompactRange(options, handle(family), &first, &end);
+    return status.ok() ? Status() : rocksdb_failure("giving disk back", path_, status);
   }
 
   uint64_t disk_free_bytes() const override { return space().available; }

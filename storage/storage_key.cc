@@ -42,4 +42,11 @@ std::string end_storage_key(Partition partition, uint32_t partitions) {
   return partition + 1 == partitions ? "" : first_storage_key(partition + 1, partitions);
 }
 
+StorageKeyRange storage_key_range(Partition first, Partition last, uint32_t partitions) {
+  StorageKeyRange range{first_storage_key(first, partitions), end_storage_key(last, partitions)};
+  // Above any storage key: behind its token no bucket's name begins like that.
+  if (range.upper.empty()) range.upper.assign(kTokenBytes + 1, '\xff');
+  return range;
+}
+
 }  // namespace ringkv

@@ -23,5 +23,11 @@ std::optional<StorageKeyParts> parse_storage_key(std::string_view bytes);
 // The lower end of a partition's range; the upper end is the next one's, or empty for the last.
 std::string first_storage_key(Partition partition, uint32_t partitions);
 std::string end_storage_key(Partition partition, uint32_t partitions);
+// From one partition to another, both included; its upper end is never empty.
+struct StorageKeyRange {
+  std::string lower;
+  std::string upper;
+};
+StorageKeyRange storage_key_range(Partition first, Partition last, uint32_t partitions);
 
 }  // namespace ringkv

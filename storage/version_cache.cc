@@ -97,6 +97,10 @@ void VersionCache::insert(const KeyIdentity& key, const RecordHead& head) {
   (old != nullptr ? *old : victim_of(set)) = *entry;
 }
 
+void VersionCache::clear() {
+  for (Set& set : sets_) set = Set();
+}
+
 void VersionCache::erase(const KeyIdentity& key) {
   if (Entry* entry = find_in(set_of(key), key)) *entry = Entry();
 }

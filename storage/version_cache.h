@@ -25,6 +25,7 @@ class VersionCache {
   std::optional<RecordHead> find(const KeyIdentity& key);
   void insert(const KeyIdentity& key, const RecordHead& head);
   void erase(const KeyIdentity& key);
+  void clear();
 
  private:
   static constexpr size_t kWays = 8;

@@ -59,6 +59,9 @@ struct Options {
   std::chrono::milliseconds round_interval{10'000};
   // How often all data are read and checked; zero: only when asked to.
   std::chrono::milliseconds scrub_interval{std::chrono::hours(7 * 24)};
+  // After a change of the ring: what lies here of partitions that the node doesn't own any more is kept so long,
+  // unreadable, once their owners have it.
+  std::chrono::milliseconds drop_grace{std::chrono::minutes(10)};
 
   // Called from any thread; nothing: no log.
   std::function<void(LogSeverity, std::string_view room, std::string_view message)> log = {};

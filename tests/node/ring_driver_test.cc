@@ -27,11 +27,15 @@ class RingDriverTest : public testing::Test {
 
   // What n1 would do at the start of its turn; "": nothing.
   std::string step(std::vector<NodeId> unreachable = {}, NodeId self = NodeId{1}, Time now = kStart) {
+    RingDriver driver;
+    return step(driver, std::move(unreachable), self, now, /*anew=*/true);
+  }
+  std::string step(RingDriver& driver, std::vector<NodeId> unreachable, NodeId self, Time now,
+                   bool anew = false) {
     const Ring ring(description_);
     RingView view(self, ring, &token_of);
     view.set_view({.unreachable = std::move(unreachable)});
-    RingDriver driver;
-    driver.set_ring(view, kStart);
+    if (anew) driver.set_ring(view, kStart);
     const std::optional<RingDriver::Step> step = driver.next(
         view,
         [this](NodeId node) {
@@ -72,15 +76,45 @@ TEST_F(RingDriverTest, FinishesOnceAllThatAreUpHaveSwitched) {
   EXPECT_EQ(step({NodeId{2}, NodeId{3}}), "") << "the two could still answer a get by the begun ring";
 }
 
-TEST_F(RingDriverTest, RemovesALeaverThatKeepsNoHints) {
+TEST_F(RingDriverTest, RemovesALeaverThatHasNothingToGive) {
   description_.owners = description_.change->owners;
   description_.change.reset();
   states_[NodeId{5}].hints = 1;
   EXPECT_EQ(step(), "");
   states_[NodeId{5}].hints = 0;
+  states_[NodeId{5}].former_untaken = 1;
+  EXPECT_EQ(step(), "");
+  states_[NodeId{5}].former_untaken = 0;
   EXPECT_EQ(step({NodeId{5}}), "") << "what it says may be old";
   EXPECT_EQ(step(), "n5 has left");
   EXPECT_EQ(edited_->find_member("n5"), nullptr);
+}
+
+TEST_F(RingDriverTest, GivesUpOnWhoIsUnreachableForTooLongBeforeTheSwitch) {
+  RingDriver driver;
+  const std::vector<NodeId> gone = {NodeId{4}};
+  EXPECT_EQ(step(driver, gone, NodeId{1}, kStart, /*anew=*/true), "");
+  const Time later = kStart + RingDriver::kGivenUpAfter - seconds(1);
+  EXPECT_EQ(step(driver, gone, NodeId{1}, later), "");
+  EXPECT_EQ(step(driver, {}, NodeId{1}, later), "") << "it is back, and its time begins anew";
+  EXPECT_EQ(step(driver, gone, NodeId{1}, later), "");
+  bool cancels = false;
+  for (int turn = 0; turn < 4; ++turn) {
+    cancels = cancels || !step(driver, gone, NodeId{1},
+                               later + RingDriver::kGivenUpAfter + turn * RingDriver::kTurn)
+                              .empty();
+  }
+  EXPECT_TRUE(cancels);
+  EXPECT_FALSE(edited_->change.has_value());
+}
+
+// N goes down to 2: what n3 alone holds of n1's and n2's lists they must hold before gets ask only them.
+TEST_F(RingDriverTest, WaitsForOwnersThatStayWhereListsShrink) {
+  description_.change->replicas = 2;
+  states_[NodeId{4}].ready_epoch = 7;
+  EXPECT_EQ(step(), "");
+  for (uint64_t node = 1; node <= 5; ++node) states_[NodeId{node}].ready_epoch = 7;
+  EXPECT_EQ(step(), "gets are switched to the next owners");
 }
 
 TEST_F(RingDriverTest, VotersThatAreUpTakeTurns) {

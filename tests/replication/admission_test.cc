@@ -119,5 +119,22 @@ TEST(Admission, WhileTheRingChangesAPutNeedsEnoughOfBothLists) {
   EXPECT_TRUE(check_put(view, 2, true).ok()) << "n5 stands in";
 }
 
+// n2's hint counts in both lists; of n3 and n4 each is on one.
+TEST(Admission, WhileTheRingChangesANodeStandsInOnce) {
+  RingDescription description = ClusterFixture::description(5, 3);
+  description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
+  for (uint16_t& owner : description.change->owners) owner = owner == 2 ? 3 : owner;
+  const Ring ring(description);
+  RingView view(NodeId{1}, ring, &token_of);
+  const auto check = [&](uint32_t w) {
+    return check_reachable(view, "k", *write_targets(view, 0, w, 0), /*stand_ins=*/true);
+  };
+  view.set_view({.unreachable = {NodeId{2}}});
+  EXPECT_TRUE(check(3).ok());
+  view.set_view({.unreachable = {NodeId{3}, NodeId{4}}});
+  EXPECT_TRUE(check(2).ok());
+  EXPECT_FALSE(check(3).ok()) << "n5 would have to stand in for both";
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -330,7 +330,7 @@ class ClusterFixture {
     node.ring = &ring;
     MessageOutbox outbox;
     node.environment->view.set_ring(ring);
-    node.replica->set_ring(ring);
+    node.replica->set_ring(ring, outbox);
     node.coordinator->set_ring(ring, now, wall_now, outbox);
     carry(node, outbox);
   }

@@ -125,7 +125,8 @@ TEST_F(ReplicaFloor, KeysOfOthersAreForbiddenAndNamed) {
   const Ring foreign(std::move(description));
   merge(record_of(value({kB, 1}, "v")));
   commit();
-  replica_->set_ring(foreign);
+  MessageOutbox nothing;
+  replica_->set_ring(foreign, nothing);
   const auto is_refusal = [](const Status& status) {
     return status.code() == StatusCode::kForbidden && status.message().find('k') != std::string::npos;
   };

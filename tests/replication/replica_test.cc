@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/replication/peer_fixture.h"
+#include "tests/replication/round_fixture.h"
+#include "tests/storage/sample_records.h"
 
 namespace ringkv {
 namespace {
 
+using sample::context;
+using sample::kA;
 using Values = std::vector<std::string>;
 
 TEST(Replica, AcknowledgesOnlyWhatIsOnDisk) {
@@ -90,6 +94,47 @@ TEST(Replica, APutThatKeepsSiblingsWaitsForTheCommitOfItsKey) {
   EXPECT_NE(peer.answer(3), nullptr);
   EXPECT_EQ(peer.get("k").values, (Values{"1", "2", "3"}));
   EXPECT_EQ(peer.replica->waiting(), 0U);
+}
+
+// The takeover of its partition may have read this copy before it is written, and the coordinator would count
+// it by the lists of a ring that is over.
+TEST(Replica, WhatWaitsWhileTheRingChangesIsRefusedIfItCameByTheRingBefore) {
+  RoundFixture cluster(2);
+  RoundFixture::Node& node = cluster.node(1);
+  std::map<RequestNumber, Status> answers;
+  cluster.on_client = [&](auto&, const auto& letter) {
+    if (const auto* ack = std::get_if<ReplicaPutAck>(&letter.message)) answers[ack->request] = ack->status;
+  };
+  const auto put = [&](RequestNumber request, Source source) {
+    Record record{context({{kA, request}}), {{.dot = {kA, request}, .value = "v"}}};
+    const Place place = RoundFixture::place("k");
+    cluster.act(node, [&](auto& outbox) {
+      node.replica->on(NodeId{9},
+                       ReplicaPut{.request = request,
+                                  .key = "k",
+                                  .record = node.store->encoded(place, "k", record).bytes,
+                                  .source = source,
+                                  .deadline = cluster.now + std::chrono::seconds(5)},
+                       cluster.now, cluster.wall_now, outbox);
+    });
+  };
+  node.disk->set_blocking_share(1, 1);  // the first waits for the disk, and the others for it
+  for (const RequestNumber request : {1, 2, 3}) put(request, Source::kPut);
+  put(4, Source::kReadRepair);
+  put(5, Source::kHint);
+  RingDescription next = cluster.ring.description();
+  ++next.epoch;
+  const Ring ring(next);
+  cluster.act(node, [&](auto& outbox) { node.replica->set_ring(ring, outbox); });
+  put(6, Source::kPut);
+  cluster.run();
+  for (const RequestNumber request : {1, 2, 3, 4})
+    EXPECT_EQ(answers.at(request).code(), StatusCode::kStaleEpoch) << request;
+  EXPECT_TRUE(answers.at(5).ok());
+  EXPECT_TRUE(answers.at(6).ok());
+  EXPECT_EQ(cluster.values(1, "k").size(), 1U) << "the later one covers the hint";
+  EXPECT_EQ(node.replica->waiting(), 0U);
+  EXPECT_EQ(node.replica->latched_bytes(), 0U);
 }
 
 TEST(Replica, StampsOfAKeyKeepTheirOrderWhileTheFirstWaitsForTheDisk) {

@@ -58,6 +58,7 @@ class RoundFixture {
     Duration round_interval = std::chrono::seconds(10);
     uint32_t replicas = 0;  // 0: as many as nodes
     uint32_t partitions = kTestPartitions;
+    Duration drop_grace = std::chrono::minutes(10);
     // Of a node by its number; by default it stands on the node's MemoryDisk.
     std::function<std::unique_ptr<Engine>(uint64_t)> open_engine = nullptr;
   };
@@ -114,7 +115,10 @@ class RoundFixture {
         Replica::Settings{.self = node.id, .placement = {.partitions = settings_.partitions}}, ring,
         *node.store, *node.hints, *node.wholeness);
     node.convergence = std::make_unique<Convergence>(
-        ConvergenceSettings{.self = node.id, .boot = actor.boot, .round_interval = settings_.round_interval},
+        ConvergenceSettings{.self = node.id,
+                            .boot = actor.boot,
+                            .round_interval = settings_.round_interval,
+                            .drop_grace = settings_.drop_grace},
         ring, *node.store, *node.hints, *node.wholeness);
     for (const auto& other : nodes) {
       if (other->id == node.id || !other->up()) continue;
@@ -302,8 +306,10 @@ class RoundFixture {
   // All nodes adopt it; it outlives them.
   void set_ring(const Ring& ring) {
     for (const auto& node : nodes) {
-      node->replica->set_ring(ring);
-      act(*node, [&](auto& outbox) { node->convergence->set_ring(ring, moment(), outbox); });
+      act(*node, [&](auto& outbox) {
+        node->replica->set_ring(ring, outbox);
+        node->convergence->set_ring(ring, moment(), outbox);
+      });
     }
   }
   void see_reachable(uint64_t viewer, uint64_t other, bool reachable) {
@@ -331,7 +337,8 @@ class RoundFixture {
   static bool is_of_rounds(const Message& message) {
     return std::holds_alternative<RoundCompare>(message) || std::holds_alternative<RoundDigests>(message) ||
            std::holds_alternative<RoundOpen>(message) || std::holds_alternative<RoundLeaves>(message) ||
-           std::holds_alternative<RoundWalk>(message) || std::holds_alternative<RoundSlice>(message);
+           std::holds_alternative<RoundWalk>(message) || std::holds_alternative<RoundSlice>(message) ||
+           std::holds_alternative<RangesOffered>(message) || std::holds_alternative<RangesTaken>(message);
   }
 
   Ring ring;
@@ -390,7 +397,8 @@ class RoundFixture {
                          std::is_same_v<Body, RoundWalk> || std::is_same_v<Body, RoundDigests> ||
                          std::is_same_v<Body, RoundLeaves>) {
       to.convergence->on(from, body, moment(), outbox);
-    } else if constexpr (std::is_same_v<Body, RoundSlice>) {
+    } else if constexpr (std::is_same_v<Body, RoundSlice> || std::is_same_v<Body, RangesOffered> ||
+                         std::is_same_v<Body, RangesTaken>) {
       to.convergence->on(from, std::move(body), moment(), outbox);
     } else if constexpr (std::is_same_v<Body, ClientAnswer>) {
       EXPECT_TRUE(answers.emplace(body.requester.request, body.reply).second) << "answered twice";

@@ -13,6 +13,7 @@ constexpr NodeId kFirst{1}, kSecond{2}, kThird{3}, kFourth{4};
 // and n4 all the time.
 RingDescription moving(bool switched = false) {
   RingDescription description = RoundFixture::description(4, 3);
+  description.open = true;
   description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
   for (uint16_t& owner : description.change->owners) owner = owner == 0 ? 1 : owner;
   description.change->switched = switched;
@@ -22,7 +23,10 @@ RingDescription moving(bool switched = false) {
 
 class TakeoverTest : public testing::Test {
  protected:
-  TakeoverTest() { gained_ = takeover_.set_ring(ring_, kFourth); }
+  TakeoverTest() {
+    takeover_.set_ring(ring_, kFourth);
+    gained_ = takeover_.gained();
+  }
 
   bool hear(NodeId source, bool whole = true) {
     bool enough = true;
@@ -34,6 +38,7 @@ class TakeoverTest : public testing::Test {
   const Ring ring_{moving()};
   RingView view_{kFourth, ring_, &token_of};
   Takeover takeover_;
+  Wholeness wholeness_{kTestPartitions};
   std::vector<Partition> gained_;
 };
 
@@ -43,49 +48,71 @@ TEST_F(TakeoverTest, IsOfWhatIsOwnedOnlyByTheNextTable) {
   EXPECT_FALSE(takeover_.is_pending(1));
   EXPECT_FALSE(takeover_.on_round(1, kSecond, true, view_));
   Takeover of_first;
-  EXPECT_TRUE(of_first.set_ring(ring_, kFirst).empty());
-  EXPECT_EQ(of_first.ready_epoch(view_), ring_.epoch()) << "it only loses partitions";
+  of_first.set_ring(ring_, kFirst);
+  EXPECT_EQ(of_first.partitions(), 0U);
+  EXPECT_EQ(of_first.ready_epoch(view_, wholeness_), ring_.epoch()) << "it only loses partitions";
 }
 
 TEST_F(TakeoverTest, NeedsARoundFromEveryPresentOwnerThatCanBeReached) {
   EXPECT_FALSE(hear(kFirst));
   EXPECT_TRUE(hear(kSecond)) << "two of three: one of them has every acknowledged write";
-  EXPECT_EQ(takeover_.ready_epoch(view_), 0U);
-  EXPECT_EQ(takeover_.ready(view_), 0U);
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), 0U);
+  EXPECT_EQ(takeover_.ready(view_, wholeness_), 0U);
   hear(kThird);
-  EXPECT_EQ(takeover_.ready(view_), gained_.size());
-  EXPECT_EQ(takeover_.ready_epoch(view_), ring_.epoch());
+  EXPECT_EQ(takeover_.ready(view_, wholeness_), gained_.size());
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), ring_.epoch());
 }
 
 TEST_F(TakeoverTest, DoesNotWaitForWhoIsDown) {
   hear(kFirst);
   hear(kSecond);
   view_.set_view({.unreachable = {kThird}});
-  EXPECT_EQ(takeover_.ready_epoch(view_), ring_.epoch());
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), ring_.epoch());
   view_.set_view({.unreachable = {kSecond, kThird}});
-  EXPECT_EQ(takeover_.ready_epoch(view_), ring_.epoch()) << "what came from it is here";
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), ring_.epoch()) << "what came from it is here";
 }
 
 TEST_F(TakeoverTest, CountsOnlySourcesThatWereWhole) {
   hear(kFirst);
   EXPECT_FALSE(hear(kSecond, /*whole=*/false));
   view_.set_view({.unreachable = {kThird}});
-  EXPECT_EQ(takeover_.ready_epoch(view_), 0U);
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), 0U);
   EXPECT_TRUE(hear(kSecond));
 }
 
 TEST_F(TakeoverTest, AnotherLifeOfASourceCountsAnew) {
   for (const NodeId source : {kFirst, kSecond, kThird}) hear(source);
   takeover_.forget_rounds_from(kSecond);
-  EXPECT_EQ(takeover_.ready_epoch(view_), 0U);
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), 0U);
+}
+
+TEST_F(TakeoverTest, ANodeThatIsNotWholeIsNotReady) {
+  for (const NodeId source : {kFirst, kSecond, kThird}) hear(source);
+  wholeness_.lose(4);
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), 0U);
+}
+
+// N goes down to 2. Partition 0 is of n2 and n3 then, and what n1 and n4 hold alone must be there.
+TEST_F(TakeoverTest, OwnersOfAListThatShrinksTakeOverFromThoseThatLeave) {
+  RingDescription description = moving();
+  description.change->replicas = 2;
+  const Ring ring(description);
+  RingView view(kSecond, ring, &token_of);
+  Takeover takeover;
+  takeover.set_ring(ring, kSecond);
+  ASSERT_TRUE(takeover.is_pending(0));
+  EXPECT_TRUE(takeover.gained().empty()) << "its own copy is whole";
+  EXPECT_FALSE(takeover.has_heard_enough(0, view));
+  EXPECT_TRUE(takeover.on_round(0, kFirst, true, view)) << "with its own copy, two of three";
+  EXPECT_EQ(takeover.ready_epoch(view, wholeness_), 0U);
 }
 
 TEST_F(TakeoverTest, IsForgottenWithItsEpoch) {
   for (const NodeId source : {kFirst, kSecond, kThird}) hear(source);
   const Ring switched(moving(true));
-  EXPECT_TRUE(takeover_.set_ring(switched, kFourth).empty());
+  takeover_.set_ring(switched, kFourth);
   view_.set_ring(switched);
-  EXPECT_EQ(takeover_.ready_epoch(view_), 0U);
+  EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), 0U);
   EXPECT_EQ(takeover_.partitions(), 0U);
 }
 
@@ -114,6 +141,8 @@ TEST_F(TakeoverByRounds, ANodeIsReadyOnceItHasAllThatThePresentOwnersHave) {
   EXPECT_EQ(fourth_.convergence->ready_epoch(), 0U);
 
   cluster_.repaired(4);
+  EXPECT_EQ(fourth_.convergence->ready_epoch(), 0U) << "what came isn't known to be on disk";
+  cluster_.run_for(std::chrono::milliseconds(200));
 
   EXPECT_EQ(fourth_.convergence->ready_epoch(), ring_.epoch());
   EXPECT_EQ(fourth_.wholeness->incomplete(), 0U);
@@ -123,6 +152,7 @@ TEST_F(TakeoverByRounds, ANodeIsReadyOnceItHasAllThatThePresentOwnersHave) {
 TEST_F(TakeoverByRounds, WhatASourceLacksIsNotCounted) {
   for (const uint64_t number : {1, 2}) cluster_.node(number).wholeness->lose(4);
   cluster_.repaired(4);
+  cluster_.run_for(std::chrono::milliseconds(200));
   EXPECT_EQ(fourth_.convergence->ready_epoch(), 0U);
   EXPECT_EQ(fourth_.wholeness->incomplete_partitions(), std::vector<Partition>{4});
 }

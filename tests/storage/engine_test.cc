@@ -172,6 +172,20 @@ TYPED_TEST(EngineTest, AppliesABatchInOrderAndLeavesItEmptyForReuse) {
   EXPECT_EQ(this->get("b"), "3") << "the first batch was written twice";
 }
 
+// What the batch itself has put before, too; not what it puts afterwards.
+TYPED_TEST(EngineTest, ErasesARangeUpToBeforeItsEnd) {
+  for (const char* key : {"a", "b", "b1", "c"}) this->put(key, "old");
+  this->put("b", "digest", Family::kDigests);
+  auto batch = this->engine_->new_batch();
+  batch->put(Family::kData, "b2", "new");
+  batch->erase_range(Family::kData, "b", "c");
+  batch->put(Family::kData, "b3", "new");
+  ASSERT_TRUE(this->engine_->write(*batch, true).ok());
+  ASSERT_TRUE(this->engine_->reclaim(Family::kData, "b", "c").ok());
+  EXPECT_EQ(this->walk("", ""), (Entries{{"a", "old"}, {"b3", "new"}, {"c", "old"}}));
+  EXPECT_EQ(this->get("b", Family::kDigests), "digest");
+}
+
 TYPED_TEST(EngineTest, WalksFromTheLowerBoundUpToBeforeTheUpper) {
   for (const char* key : {"a", "b", "ba", "c", "d"}) this->put(key, "");
   this->put("bb", "", Family::kMeta);

@@ -358,5 +358,62 @@ TEST(FloorTable, IsAsAPlainModelThroughLostTails) {
   }
 }
 
+// ---- Limits
+
+TEST(FloorTableLimits, ClaimNothingButWhatIsRaisedThere) {
+  FloorFixture fixture;
+  FloorTable& table = *fixture.table;
+  table.raise(3, vector_of({{kA, 5}}), context({{kA, 2}}));
+  table.raise({2, 3, 4}, vector_of({{kB, 7}}));
+  table.close({kC});
+  table.limit(3, vector_of({{kA, 9}}));
+  EXPECT_TRUE(table.floor(3).empty());
+  EXPECT_TRUE(table.erased(3).vector.empty());
+  EXPECT_FALSE(table.covers(3, {kB, 1}));
+  EXPECT_FALSE(table.covers(3, {kC, 1})) << "of a closed life much may have been there";
+  EXPECT_TRUE(table.closed(3).empty());
+  EXPECT_FALSE(table.claims_own(3, kA));
+  EXPECT_TRUE(table.claims_own(3, kB)) << "nothing of it was stamped there by then";
+  EXPECT_TRUE(table.covers(4, {kC, 1}));
+  EXPECT_TRUE(table.claims_own(4, kA));
+
+  table.raise({2, 3, 4}, vector_of({{kB, 8}}));
+  EXPECT_FALSE(table.covers(3, {kB, 1})) << "what is equal elsewhere says nothing there";
+  EXPECT_TRUE(table.covers(4, {kB, 8}));
+}
+
+TEST(FloorTableLimits, AreLiftedOnceAllIsCoveredThatHoldsElsewhere) {
+  FloorFixture fixture;
+  fixture.table->close({kC});
+  fixture.table->limit(3, vector_of({{kA, 9}, {kB, 2}}));
+  fixture.restart();
+  ASSERT_TRUE(fixture.table->is_limited(3));
+  fixture.table->raise(3, vector_of({{kA, 9}, {kC, UINT64_MAX}}), {});
+  EXPECT_TRUE(fixture.table->claims_own(3, kA));
+  EXPECT_FALSE(fixture.table->claims_own(3, kB));
+  EXPECT_TRUE(fixture.table->covers(3, {kC, 1}));
+  fixture.restart();
+  EXPECT_TRUE(fixture.table->is_limited(3));
+  EXPECT_TRUE(fixture.table->covers(3, {kC, 1})) << "closed lives that are listed there stay listed";
+  fixture.table->raise(3, vector_of({{kB, 2}}), {});
+  EXPECT_FALSE(fixture.table->is_limited(3));
+  fixture.restart();
+  EXPECT_FALSE(fixture.table->is_limited(3));
+  EXPECT_TRUE(fixture.table->covers(3, {kA, 9}));
+}
+
+TEST(FloorTableLimits, OfManyPartitionsAreOneRecordAndEachItsOwn) {
+  FloorFixture fixture;
+  for (const Partition partition : {0U, 5U, 69U}) fixture.table->limit(partition, vector_of({{kA, 4}}));
+  fixture.table->limit(6, vector_of({{kB, 1}}));
+  fixture.restart();
+  for (Partition partition = 0; partition < kPartitions; ++partition) {
+    const bool of_a = partition == 0 || partition == 5 || partition == 69;
+    EXPECT_EQ(fixture.table->is_limited(partition), of_a || partition == 6) << partition;
+    EXPECT_EQ(fixture.table->claims_own(partition, kA), !of_a) << partition;
+    EXPECT_EQ(fixture.table->claims_own(partition, kB), partition != 6) << partition;
+  }
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -136,6 +136,10 @@ const std::vector<Setting>& all_settings() {
       duration_setting({"scrub-interval", "DURATION",
                         "How often all data are read and checked (default 168h; 0s: when asked to)"},
                        &Options::scrub_interval),
+      duration_setting({"drop-grace", "DURATION",
+                        "How long data of partitions that moved away are kept, unreadable, once their owners "
+                        "have them (default 10m)"},
+                       &Options::drop_grace),
       switch_setting("enable-faults",
                      "For tests: let kvctl fault drop and delay traffic between nodes, and skew clocks",
                      [](Settings& settings) -> bool& { return settings.options.enable_faults; }),

@@ -20,6 +20,11 @@ class HashedBatch final : public Batch {
     if (family == Family::kData) erased_.emplace_back(key);
     batch_->erase(family, key);
   }
+  // A partition that its node doesn't own any more.
+  void erase_range(Family family, std::string_view lower, std::string_view upper) override {
+    hash_ = hash_bytes(hash_bytes(~hash_ + static_cast<uint64_t>(family), lower), upper);
+    batch_->erase_range(family, lower, upper);
+  }
   size_t bytes() const override { return batch_->bytes(); }
   bool empty() const override { return batch_->empty(); }
 

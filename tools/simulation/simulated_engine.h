@@ -51,6 +51,7 @@ class SimulatedEngine final : public Engine {
     return engine_->seek(family, lower, upper);
   }
   Status flush() override;
+  Status reclaim(Family, std::string_view, std::string_view) override { return {}; }
   uint64_t disk_free_bytes() const override { return engine_->disk_free_bytes(); }
   uint64_t disk_size_bytes() const override { return engine_->disk_size_bytes(); }
   std::map<std::string, uint64_t> statistics() const override { return engine_->statistics(); }
