@@ -325,6 +325,12 @@ void ClusterMember::take_outcome() {
   }
 }
 
+// Once it owns nothing any more it is removed when the others have all that it had.
+bool ClusterMember::is_leaving() const {
+  const Member* self = ring().description().find_member(settings_.self.node);
+  return self != nullptr && self->status == MemberStatus::kLeaving && !ring().description().change;
+}
+
 void ClusterMember::adopt(std::string_view description) {
   Result<RingDescription> next = decode_ring_description(description);
   if (!next.ok() || next->cluster != settings_.self.cluster) {
@@ -335,6 +341,7 @@ void ClusterMember::adopt(std::string_view description) {
   if (EpochGate::RingOrder(next->lineage, next->epoch) <= EpochGate::order_of(ring())) return;
   const Member* self = next->find_member(settings_.self.node);
   Status fenced;
+  const bool left = self == nullptr && is_leaving();
   if (self == nullptr || self->disk != settings_.self.disk) {
     fenced =
         forbidden(cat(settings_.self.name, " is no member of the cluster any more since epoch ", next->epoch,
@@ -359,7 +366,7 @@ void ClusterMember::adopt(std::string_view description) {
   for (const NodeId node : others()) links_.greet(node);
   update_view();
   callbacks_.on_ring();
-  if (!fenced.ok()) return callbacks_.on_fenced(fenced);
+  if (!fenced.ok()) return left ? callbacks_.on_left(fenced) : callbacks_.on_fenced(fenced);
   gate_.on_ring(ring(), environment_.clock.now());
 }
 

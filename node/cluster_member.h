@@ -48,6 +48,7 @@ class ClusterMember {
     std::function<void()> on_ring;                 // another ring holds
     std::function<void(NodeId, Boot)> on_boot;     // the latest life of a node; others are over
     std::function<void(const Status&)> on_fenced;  // this node is no member any more
+    std::function<void(const Status&)> on_left;    // the same, as it was asked to: others have its data
   };
 
   // CORRUPTION when what was found on disk is damaged.
@@ -104,6 +105,7 @@ class ClusterMember {
   void doubt_wholeness(NodeId node);
   void keep_older_copy();
   void adopt(std::string_view description);
+  bool is_leaving() const;
   void take_outcome();
   void update_view();
   void update_own_state(Time now);

@@ -299,6 +299,7 @@ class Peer final : public Db {
             .placer_expected = placer_kind(options.placer),
             .enable_faults = options.enable_faults,
             .keep_identity = [this](const Identity& identity) { return keep_identity(identity); },
+            .on_left = options.on_left,
             .life = {.durability = options.durability,
                      .cache_bytes = options.memory_bytes / kCacheShare,
                      .round_interval = options.round_interval,

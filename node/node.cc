@@ -202,7 +202,8 @@ Status Node::enter_cluster(OpenedStore& opened) {
       ClusterMember::make(environment_, std::move(member), *life_, links_,
                           {.on_ring = [this] { on_ring(); },
                            .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
-                           .on_fenced = [this](const Status& why) { on_fenced(why); }});
+                           .on_fenced = [this](const Status& why) { on_fenced(why); },
+                           .on_left = [this](const Status& why) { on_left(why); }});
   if (!entered.ok()) {
     life_.reset();
     return entered.status();
@@ -284,6 +285,13 @@ void Node::on_fenced(const Status& why) {
   life_->answer_all(why);
   peer_door_.close_all();
   links_.close_all();
+}
+
+void Node::on_left(const Status& why) {
+  if (!ended_.ok()) return;
+  on_fenced(why);
+  environment_.log.info("node", cat(identity_.name, " has left its cluster, and its data are with the others"));
+  if (settings_.on_left) settings_.on_left();
 }
 
 void Node::reopen_when_quiet(Time now) {

@@ -46,6 +46,8 @@ class Node final : public LoopHandler, private PeerReception {
     bool enable_faults = false;
     // The identity has changed by joining, and the ring is on disk: to be kept. Called on the loop, once.
     std::function<Status(const Identity&)> keep_identity;
+    // It was told to leave the cluster, and has: called on the loop, once.
+    std::function<void()> on_left;
     Life::Settings life;
     uint64_t disk_reserve_bytes = 0;  // 0: 5 % of the disk, at least the write buffers, at most 1 GiB
     uint64_t write_buffer_bytes = 0;
@@ -78,6 +80,7 @@ class Node final : public LoopHandler, private PeerReception {
   const Identity& identity() const { return identity_; }
   const Life* life() const { return life_.get(); }
   const ClusterMember* member() const { return member_.get(); }
+  ClusterMember* member() { return member_.get(); }
 
  private:
   // ---- From nothing to serving (node.cc)
@@ -94,6 +97,7 @@ class Node final : public LoopHandler, private PeerReception {
   void end_life(const Status& reason);
   void log_losses(const OpenedStore& opened);
   void on_fenced(const Status& why);
+  void on_left(const Status& why);
   void reopen_when_quiet(Time now);
   void check_disk();
   void on_disk_checked(uint64_t free_bytes, uint64_t size_bytes);

@@ -34,6 +34,7 @@ class FormerRanges {
   void on(NodeId from, const RangesTaken& taken, Moment moment);
   void tick(Moment moment, MessageOutbox& outbox);
 
+  const std::set<Partition>& held() const { return environment_.former; }
   uint32_t partitions() const { return static_cast<uint32_t>(former_.size()); }
   // Those that an owner has yet to pull.
   uint32_t untaken() const;

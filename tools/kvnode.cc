@@ -58,6 +58,7 @@ int serve(Settings settings) {
     log.write(severity, room, message);
   };
 
+  settings.options.on_left = [&signals] { signals.end(); };
   Result<std::unique_ptr<Db>> db = Db::open(settings.options);
   if (!db.ok()) return fail(db.status());
   signals.serve();

@@ -45,6 +45,11 @@ void Signals::wait_for_end() {
   changed_.wait(lock, [this] { return stage_ == Stage::kEnding; });
 }
 
+void Signals::end() {
+  const std::lock_guard lock(mutex_);
+  if (stage_ != Stage::kEnding) ::pthread_kill(thread_.native_handle(), SIGTERM);
+}
+
 void Signals::run() {
   const sigset_t set = taken();
   while (true) {

@@ -21,6 +21,8 @@ class Signals {
 
   void serve();
   void wait_for_end();
+  // As if SIGTERM had come. From any thread.
+  void end();
 
  private:
   enum class Stage { kOpening, kServing, kEnding };

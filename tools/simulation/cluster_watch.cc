@@ -11,8 +11,8 @@ namespace {
 uint64_t hash_of_lists(const Ring& ring) {
   uint64_t hash = 0;
   for (Partition partition = 0; partition < ring.partitions(); ++partition) {
-    for (const uint16_t position : ring.preference_list(partition)) {
-      hash = hash_bytes(hash, ring.member(position).name);
+    for (const auto& list : {ring.preference_list(partition), ring.next_preference_list(partition)}) {
+      for (const uint16_t position : list) hash = hash_bytes(hash, ring.member(position).name);
     }
   }
   return hash;

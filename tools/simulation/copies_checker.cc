@@ -37,8 +37,10 @@ std::vector<NodeId> owners_of(const Ring& ring, std::string_view storage_key) {
   std::vector<NodeId> owners;
   const std::optional<StorageKeyParts> parts = parse_storage_key(storage_key);
   if (!parts) return owners;
-  for (const uint16_t position : ring.preference_list(partition_of(parts->token, ring.partitions())))
-    owners.push_back(ring.member(position).node);
+  const Partition partition = partition_of(parts->token, ring.partitions());
+  for (const auto& list : {ring.preference_list(partition), ring.next_preference_list(partition)}) {
+    for (const uint16_t position : list) owners.push_back(ring.member(position).node);
+  }
   return owners;
 }
 
@@ -115,6 +117,7 @@ class CopiesChecker {
     const bool nothing_blocks = all_are_there();
     const Status read =
         each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view bytes) {
+          if (!contains(owners_of(*found_.ring, key), copy.node)) return;  // a former owner's
           const Result<Record> record = decode_record(bytes);
           if (!record.ok()) return broken("I6", cat(copy.name, " can't read ", text_of(key)));
           if (!record->versions.empty()) holders_[std::string(key)][copy.node] = versions_of(*record);
@@ -171,7 +174,11 @@ std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring
     if (!violation) violation = Violation{"I9", cat(copy.name, what)};
   };
   (void)each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view) {
-    if (!contains(owners_of(ring, key), copy.node)) broken(cat(" has ", text_of(key), " and doesn't own it"));
+    const std::optional<StorageKeyParts> parts = parse_storage_key(key);
+    const bool is_former =
+        parts && copy.former.contains(partition_of(parts->token, ring.partitions()));
+    if (!is_former && !contains(owners_of(ring, key), copy.node))
+      broken(cat(" has ", text_of(key), " and doesn't own it"));
   });
   (void)each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
     const NodeId intended = CopiesChecker::intended_by(key);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct NodeCopy {
   std::string name;
   NodeId node;
   const MemoryDisk* disk = nullptr;
+  std::set<Partition> former;  // not its own any more; what lies there goes when their owners have it
 };
 
 struct Convergent {
@@ -34,7 +36,7 @@ struct Convergent {
 // of those that are as expected while things converge.
 std::optional<Violation> check_copies(const Convergent& found);
 
-// I9 alone, which holds at any time; and no hints for itself or for those who were never members.
+// I9 alone, which holds at any time: keys of its own, or of former partitions; and no hints for itself or for those who were never members.
 std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring);
 
 // I12: all that a record's context covers lies under the floor of the node that lets it go.

@@ -41,6 +41,9 @@ constexpr Duration kLookPause = milliseconds(100);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
 constexpr Family kDamagedFamilies[] = {Family::kData, Family::kData, Family::kDigests, Family::kHints};
+constexpr double kWeights[] = {0.25, 0.5, 1, 2, 4};
+constexpr size_t kMembersMin = 3;
+constexpr Duration kOutsideMax = seconds(30);
 constexpr uint64_t kNeverReached = uint64_t{1} << 60;
 constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1} << 40};
 
@@ -77,6 +80,7 @@ void Nemesis::strike_members() {
   strike_node(faults.restore, &Nemesis::copy_disk);
   schedule(faults.damage, [this] { damage(); });
   schedule(faults.gone, [this] { leave_for_good(); });
+  schedule(faults.members, [this] { change_members(); });
 }
 
 void Nemesis::make_peace() {
@@ -340,7 +344,7 @@ void Nemesis::damage() {
 // Only from a ring that can do without one more.
 void Nemesis::leave_for_good() {
   SimulatedNode& node = *setting_.nodes[world_.random.below(setting_.nodes.size())];
-  if (gone_ != nullptr || !may_take_vote(node)) return;
+  if (gone_ != nullptr || some_leave_ || !may_take_vote(node)) return;
   votes_taken_.insert(&node);
   gone_ = &node;
   if (node.running()) node.kill();
@@ -349,13 +353,48 @@ void Nemesis::leave_for_good() {
   saw_under_load(sighting::kGone);
 }
 
+// Whoever goes hands over to all owners: so none of them may be gone for good.
+bool Nemesis::may_leave(const SimulatedNode& node, const RingDescription& ring) const {
+  return gone_ == nullptr && !node.has_left() && ring.members.size() > kMembersMin;
+}
+
+void Nemesis::change_members() {
+  SimulatedNode& node = *setting_.nodes[world_.random.below(setting_.nodes.size())];
+  const SimulatedNode& other = *setting_.nodes[world_.random.below(setting_.nodes.size())];
+  const double weight = kWeights[world_.random.below(std::size(kWeights))];
+  const uint64_t roll = world_.random.below(8);
+  if (!node.serving() || node.frozen()) return;
+  const RingDescription& ring = node.life()->ring().description();
+  if (roll < 2) {
+    if (ring.change) node.change_ring(cancelled(ring.epoch), "cancels the change");
+  } else if (roll < 5) {
+    node.change_ring(begun_weight(other.name(), weight), "changes a weight");
+  } else if (may_leave(other, ring)) {
+    some_leave_ = true;
+    node.change_ring(begun_leave(other.name()), "makes a member leave");
+  }
+}
+
+// Of an empty directory, as a new member of the old name.
+void Nemesis::come_back(SimulatedNode& node) {
+  const auto [at, is_new] = joins_at_.try_emplace(&node, world_.events.now() + world_.up_to(kOutsideMax));
+  if (world_.events.now() < at->second && !peace_) return;
+  joins_at_.erase(at);
+  votes_taken_.erase(&node);
+  node.begin_anew();
+  setting_.on_other_disk(node);
+  node.start();
+}
+
 // Whoever runs the nodes starts one again that is down, at once, some time later, or late enough that others
 // call it down.
 void Nemesis::keep_up(SimulatedNode& node) {
   if (is_gone(node)) return;
   Duration pause = kLookPause;
   const bool away = !peace_ && world_.events.now() < away_until_[&node];
-  if (!node.running() && !away) {
+  if (!node.running() && node.has_left()) {
+    come_back(node);
+  } else if (!node.running() && !away) {
     node.start();
   } else if (!peace_ && !away) {
     const uint64_t roll = world_.random.below(8);

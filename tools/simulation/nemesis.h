@@ -63,6 +63,9 @@ class Nemesis {
   void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
   void damage();
   void leave_for_good();
+  void change_members();
+  bool may_leave(const SimulatedNode& node, const RingDescription& ring) const;
+  void come_back(SimulatedNode& node);
   bool may_take_vote(const SimulatedNode& node) const;
   void keep_up(SimulatedNode& node);
 
@@ -80,6 +83,8 @@ class Nemesis {
   std::set<const SimulatedNode*> copied_;  // to be put back to that
   SimulatedNode* damaged_ = nullptr;
   const SimulatedNode* gone_ = nullptr;
+  std::map<const SimulatedNode*, Time> joins_at_;  // of those that have left
+  bool some_leave_ = false;  // in this run
   bool partitioned_ = false;
   bool peace_ = false;
 };

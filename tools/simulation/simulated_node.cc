@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(10);
 constexpr Duration kStopPatience = std::chrono::seconds(20);
+constexpr Duration kRingChangedWithin = std::chrono::seconds(5);
 constexpr uint32_t kReplicas = 3;
 constexpr uint64_t kDamagedAtMostOneIn = 2;
 constexpr uint32_t kPeerPort = 7400;
@@ -58,6 +59,7 @@ SimulatedNode::SimulatedNode(World& world, SimulatedNetwork& network, Settings s
       host_(network, settings_.name),
       clock_(world),
       founds_(settings_.bootstrap) {
+  nodes_.push_back(identity_.node);
   use(std::make_unique<MemoryDisk>());
 }
 
@@ -97,9 +99,15 @@ Node::Settings SimulatedNode::node_settings() {
   settings.join = settings_.others();
   settings.peer_address = peer_address();
   settings.client_address = client_address();
+  settings.life.drop_grace = settings_.drop_grace;
   settings.keep_identity = [this](const Identity& identity) {
     identity_ = identity;
+    nodes_.push_back(identity.node);
     return Status();
+  };
+  settings.on_left = [this] {
+    left_ = true;
+    process_->stopped = true;
   };
   return settings;
 }
@@ -187,6 +195,16 @@ void SimulatedNode::wipe() {
   use(std::make_unique<MemoryDisk>());
 }
 
+void SimulatedNode::begin_anew() {
+  CHECK(!running() && has_left());
+  world_.trace.add(world_.events.now(), name(), "begins anew");
+  left_ = false;
+  member_ = NodeId();
+  founds_ = false;
+  identity_ = drawn_identity(settings_, false, random_);
+  use(std::make_unique<MemoryDisk>());
+}
+
 void SimulatedNode::put_back(const DiskCopy& copy) {
   CHECK(!running() && has_copied(copy));
   world_.trace.add(world_.events.now(), name(), "is put back to a copy of its disk");
@@ -228,6 +246,15 @@ Statistics SimulatedNode::figures() const {
 void SimulatedNode::accept_loss() {
   world_.trace.add(world_.events.now(), name(), "accepts its loss");
   process_->node.call({ClientRepair{.accept_loss = true}, kTick}, [](const ClientReply&) {});
+}
+
+void SimulatedNode::change_ring(RingEdit edit, std::string_view what) {
+  world_.trace.add(world_.events.now(), name(), what);
+  process_->node.member()->change_ring(
+      std::move(edit), world_.events.now() + kRingChangedWithin,
+      [this, number = last_process_](const Status& status) {
+        if (running() && process_->number == number) process_->log->info("nemesis", status.to_string());
+      });
 }
 
 void SimulatedNode::count_figures() { settings_.on_figures(figures()); }

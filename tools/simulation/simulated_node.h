@@ -50,6 +50,7 @@ class SimulatedNode {
     Duration round_interval{};
     uint64_t hint_budget_bytes = 0;
     Duration scrub_interval{};
+    Duration drop_grace{};
     uint64_t seed = 0;
     // Where the peer doors of the others are now.
     std::function<std::vector<Address>()> others;
@@ -107,6 +108,14 @@ class SimulatedNode {
   std::optional<ClusterWatch::Sight> sight() const;
   // As its operator does where the others that held what it has lost are gone.
   void accept_loss();
+  // As an operator has it proposed here; `what`: for the trace.
+  void change_ring(RingEdit edit, std::string_view what);
+  // It was told to leave the ring, and has.
+  bool has_left() const { return left_; }
+  // Of a machine that has left and isn't running: an empty directory, and nobody's.
+  void begin_anew();
+  // All that it has been.
+  const std::vector<NodeId>& nodes() const { return nodes_; }
 
   // What the present life has counted; nothing where it doesn't serve.
   Statistics figures() const;
@@ -160,6 +169,8 @@ class SimulatedNode {
   std::function<void(const Life&)> on_life_;
   OnErase on_erase_;
   NodeId member_;        // that it was when its disk was wiped
+  std::vector<NodeId> nodes_;
+  bool left_ = false;
   bool founds_ = false;  // the cluster, where its disk is empty
   uint64_t lives_ = 0;   // that have served
   uint32_t moves_ = 0;

@@ -47,6 +47,7 @@ constexpr uint64_t kExpiresSoonMs = 45'000;
 // Marks of what rounds have found are always on their way to the disk.
 constexpr size_t kStagedBytesAtRest = size_t{64} << 10;
 constexpr const char* kFiguresOfRest[] = {"rounds.differences", "rounds.keys_received", "get.read_repairs"};
+constexpr Duration kDropGraces[] = {Duration(), seconds(5), seconds(30)};
 constexpr uint64_t kCacheBytes[] = {0, 16 << 10, 1 << 20};
 // Of a node at rest: each client, both channels of each other node both ways, and what is just replaced.
 constexpr size_t kConnectionsPerPeer = 6;
@@ -62,6 +63,7 @@ class Simulation {
     common_.round_interval = kRoundIntervals[random_.below(std::size(kRoundIntervals))];
     common_.hint_budget_bytes = kHintBudgets[random_.below(std::size(kHintBudgets))];
     common_.scrub_interval = kScrubInterval;
+    common_.drop_grace = kDropGraces[random_.below(std::size(kDropGraces))];
     for (uint32_t i = 0; i < settings_.nodes; ++i) add_node(i);
     add_workload();
     Nemesis::Setting setting;
@@ -100,7 +102,7 @@ class Simulation {
     facts.copies = std::min(kReplicas, settings_.nodes);
     facts.lww_bucket = kLwwBucket;
     for (const auto& node : nodes_) {
-      facts.names[node->node()] = node->name();
+      for (const NodeId known : node->nodes()) facts.names[known] = node->name();
       if (nemesis_ != nullptr && nemesis_->is_gone(*node)) facts.gone.insert(node->name());
     }
     facts.closed_lives = closed_lives_;
@@ -226,7 +228,7 @@ class Simulation {
 
   void check_node_leaves(const SimulatedNode& node, const Life& life) {
     note(node, check_leaves(life.store().leaves(), life.ring().description(), node.disk()));
-    note(node, check_keys_owned({node.name(), node.node(), &node.disk()}, life.ring()));
+    note(node, check_keys_owned(copy_of(node), life.ring()));
   }
 
   // ---- peace
@@ -257,13 +259,20 @@ class Simulation {
     }
   }
 
+  static NodeCopy copy_of(const SimulatedNode& node) {
+    NodeCopy copy{node.name(), node.node(), &node.disk(), {}};
+    const Life* life = node.life();
+    if (life != nullptr) copy.former = life->convergence().former().held();
+    return copy;
+  }
+
   std::optional<Violation> what_is_lacking(uint64_t expires_within_ms) const {
     Convergent found;
     for (const auto& node : nodes_) {
       if (!is_there(*node)) continue;
       if (auto violation = what_is_lacking(*node)) return violation;
       found.ring = &node->life()->ring();
-      found.copies.push_back({node->name(), node->node(), &node->disk()});
+      found.copies.push_back(copy_of(*node));
     }
     found.expires_within_ms = expires_within_ms;
     found.now_ms = SimulatedClock::true_now(world_) / 1000;
@@ -279,6 +288,7 @@ class Simulation {
     if (life.store().staged_bytes() > kStagedBytesAtRest || node.connections() > connections_max())
       return Violation{"I13", cat(node.name(), " still holds ", life.store().staged_bytes(),
                                   " staged bytes and ", node.connections(), " connections")};
+    if (auto violation = change_under_way(node, life.ring().description())) return violation;
     if (life.wholeness().incomplete() > 0)
       return Violation{"L3", cat(node.name(), " still lacks ", life.wholeness().incomplete(), " partitions")};
     if (facts().gone.empty() && node.figures()["transient.blocked"] > 0)
@@ -289,6 +299,22 @@ class Simulation {
       return Violation{
           "L1", cat(node.name(), is_there(*other) ? " doesn't reach " : " doesn't miss ", other->name())};
     }
+    return std::nullopt;
+  }
+
+  // L5: a change ends, all who were to leave have left, and what moved is nowhere else. (Who is gone for good
+  // would have to take what former owners have.)
+  std::optional<Violation> change_under_way(const SimulatedNode& node, const RingDescription& ring) const {
+    if (ring.change) return Violation{"L5", cat(node.name(), " is in a change of the ring that doesn't end")};
+    if (ring.members.size() != nodes_.size())
+      return Violation{"L5", cat("the ring has ", ring.members.size(), " members, not ", nodes_.size())};
+    for (const Member& member : ring.members) {
+      if (member.status != MemberStatus::kNormal)
+        return Violation{"L5", cat(member.name, " is joining or leaving and doesn't come to an end")};
+    }
+    const uint32_t former = node.life()->convergence().former().partitions();
+    if (former > 0 && facts().gone.empty())
+      return Violation{"L5", cat(node.name(), " still has ", former, " partitions of others")};
     return std::nullopt;
   }
 
