@@ -114,12 +114,31 @@ struct ClientPurge {
 struct ClientScrub {
   std::string node;
 };
+struct ClientPartitionSizes {
+  std::string node;
+};
+
+struct ClientPlanShow {};
+
+struct ClientPlan {
+  std::vector<PlanStep> steps;
+};
+
+struct ClientCommitPlan {
+  uint64_t epoch = 0;
+  uint64_t commit_id = 0;  // drawn for each commit
+};
+
+struct ClientCancelPlan {
+  uint64_t epoch = 0;
+};
 
 struct ClientRequest {
   using Body =
       std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
                    ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket, ClientRouting,
-                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub>;
+                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub,
+                   ClientPartitionSizes, ClientPlanShow, ClientPlan, ClientCommitPlan, ClientCancelPlan>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -138,11 +157,24 @@ struct RoutingTable {
   std::vector<ClientAddress> addresses;
 };
 
+// What a plan, or a change under way, moves: all but the sizes, which only those that hold the data know.
+struct PlanOutline {
+  struct Share {
+    std::string from;
+    std::string to;
+    std::string counted_at;  // a live owner; empty: there is none
+    std::vector<Partition> partitions;
+  };
+
+  PlanReport report;  // without moves and seconds
+  std::vector<Share> shares;
+};
+
 struct ClientReply {
-  using Body =
-      std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord, Explanation,
-                   ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable,
-                   std::vector<HintInfo>, std::vector<LagInfo>, RepairReport, PurgeReport, ScrubReport>;
+  using Body = std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord,
+                            Explanation, ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>,
+                            RoutingTable, std::vector<HintInfo>, std::vector<LagInfo>, RepairReport,
+                            PurgeReport, ScrubReport, std::vector<PartitionSize>, PlanOutline>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;

@@ -6,11 +6,12 @@
 #include <unordered_set>
 
 #include "base/bytes.h"
+#include "base/plan_step.h"
 #include "base/text.h"
 
 // One description has one encoding; the digest relies on it. (varint: LEB128; string: varint length, bytes.)
 //
-//   u8      format: 1, or 2 while a change is under way
+//   u8      format: 1, or 2 with a change under way, a plan or nodes that wait
 //   u64     lineage, from 1          u64 epoch, from 1          u64 cluster
 //   u8      open, 0 or 1
 //   string  hash name
@@ -20,10 +21,16 @@
 //             u64 node (not 0, no two alike), u64 disk, string name, string rack (may be empty),
 //             f64 weight, u8 status, u8 voter (0 or 1)
 //   varint  partitions, a power of two up to 65,536; for each a varint: its owner's position
-//   (format 2: the change)
-//     u8      switched, 0 or 1
-//     varint  replicas
-//     varint  members as above; partitions and their owners as above
+//   (format 2)
+//     u8      a change is under way, 0 or 1; then
+//       u8      switched, 0 or 1          u64 commit id
+//       varint  replicas
+//       varint  members as above; partitions and their owners as above
+//     u8      a plan is drafted, 0 or 1; then
+//       varint  steps, up to 1,000; each as drawn in plan_step.cc
+//       varint  replicas
+//       varint  members as above; partitions and their owners as above
+//     varint  nodes that wait, up to 1,000, as members above
 //   (format 1: varint 0)
 //   varint  buckets, in order of name, the first is ""; each
 //             string name, u8 conflict, varint read quorum, varint write quorum, varint ttl in ms
@@ -32,7 +39,7 @@ namespace ringkv {
 namespace {
 
 constexpr uint8_t kFormatAtRest = 1;
-constexpr uint8_t kFormatUnderChange = 2;
+constexpr uint8_t kFormatInMotion = 2;
 constexpr size_t kNameBytesMax = 64;
 constexpr size_t kSecretBytes = 32;
 constexpr size_t kMemberBytesMin = 28;
@@ -56,6 +63,30 @@ void write_member(ByteWriter& out, const Member& member) {
 void write_members(ByteWriter& out, const std::vector<Member>& members) {
   out.varint(members.size());
   for (const Member& member : members) write_member(out, member);
+}
+
+void write_target(ByteWriter& out, const RingChange& change) {
+  out.varint(change.replicas);
+  write_members(out, change.members);
+  write_owners(out, change.owners);
+}
+
+bool in_motion(const RingDescription& ring) { return ring.change || ring.plan || !ring.waiting.empty(); }
+
+void write_motion(ByteWriter& out, const RingDescription& ring) {
+  out.u8(ring.change ? 1 : 0);
+  if (ring.change) {
+    out.u8(ring.change->switched ? 1 : 0);
+    out.u64(ring.change->commit_id);
+    write_target(out, *ring.change);
+  }
+  out.u8(ring.plan ? 1 : 0);
+  if (ring.plan) {
+    out.varint(ring.plan->steps.size());
+    for (const PlanStep& step : ring.plan->steps) write_plan_step(out, step);
+    write_target(out, ring.plan->leads_to);
+  }
+  write_members(out, ring.waiting);
 }
 
 void write_bucket(ByteWriter& out, const BucketDescription& bucket) {
@@ -97,15 +128,42 @@ Member read_member(ByteReader& in) {
   return member;
 }
 
-std::vector<Member> read_members(ByteReader& in) {
+std::vector<Member> read_any_members(ByteReader& in) {
   std::vector<Member> members(at_most(in, in.count(kMemberBytesMin), kMembersMax));
   for (Member& member : members) member = read_member(in);
+  return members;
+}
+
+std::vector<Member> read_members(ByteReader& in) {
+  std::vector<Member> members = read_any_members(in);
   if (members.empty()) in.fail();
   return members;
 }
 
 uint32_t read_replicas(ByteReader& in) {
   return static_cast<uint32_t>(at_most(in, in.varint(), kMembersMax));
+}
+
+void read_target(ByteReader& in, RingChange& change) {
+  change.replicas = read_replicas(in);
+  change.members = read_members(in);
+  change.owners = read_owners(in, change.members.size());
+}
+
+void read_motion(ByteReader& in, RingDescription& ring) {
+  if (read_flag(in)) {
+    RingChange& change = ring.change.emplace();
+    change.switched = read_flag(in);
+    change.commit_id = in.u64();
+    read_target(in, change);
+  }
+  if (read_flag(in)) {
+    RingPlan& plan = ring.plan.emplace();
+    plan.steps.resize(at_most(in, in.count(kPlanStepBytesMin), kPlanStepsMax));
+    for (PlanStep& step : plan.steps) step = read_plan_step(in);
+    read_target(in, plan.leads_to);
+  }
+  ring.waiting = read_any_members(in);
 }
 
 BucketDescription read_bucket(ByteReader& in) {
@@ -130,12 +188,8 @@ RingDescription read_fields(ByteReader& in, uint8_t format) {
   ring.replicas = read_replicas(in);
   ring.members = read_members(in);
   ring.owners = read_owners(in, ring.members.size());
-  if (format == kFormatUnderChange) {
-    RingChange& change = ring.change.emplace();
-    change.switched = read_flag(in);
-    change.replicas = read_replicas(in);
-    change.members = read_members(in);
-    change.owners = read_owners(in, change.members.size());
+  if (format == kFormatInMotion) {
+    read_motion(in, ring);
   } else {
     at_most(in, in.varint(), 0);
   }
@@ -181,18 +235,41 @@ std::optional<std::string> fault_of(const std::vector<BucketDescription>& bucket
   return std::nullopt;
 }
 
-std::optional<std::string> fault_of_change(const RingDescription& ring) {
-  if (!ring.change) return std::nullopt;
-  if (ring.change->owners.size() != ring.owners.size())
-    return "the next owners are for another number of partitions";
-  if (ring.change->replicas == 0) return "no replicas after the change";
-  if (auto fault = fault_of(ring.change->members)) return fault;
-  for (const Member& after : ring.change->members) {
-    const Member* now = ring.find_member(after.name);
-    if (now == nullptr || now->node != after.node || now->disk != after.disk)
-      return "node " + after.name + " isn't a member before the change";
+std::optional<std::string> fault_of_waiting(const RingDescription& ring) {
+  if (auto fault = fault_of(ring.waiting)) return fault;
+  for (const Member& one : ring.waiting) {
+    if (ring.find_member(one.name) != nullptr || ring.find_member(one.node) != nullptr)
+      return "node " + one.name + " waits and is a member";
   }
   return std::nullopt;
+}
+
+bool is_same_directory(const Member* known, const Member& after) {
+  return known != nullptr && known->node == after.node && known->disk == after.disk;
+}
+
+// What a change or a plan leads to. Of a plan's members some may wait yet.
+std::optional<std::string> fault_of_target(const RingDescription& ring, const RingChange& change,
+                                           bool planned) {
+  if (change.owners.size() != ring.owners.size())
+    return "the next owners are for another number of partitions";
+  if (change.replicas == 0) return "no replicas after the change";
+  if (auto fault = fault_of(change.members)) return fault;
+  for (const Member& after : change.members) {
+    if (is_same_directory(ring.find_member(after.name), after)) continue;
+    if (!planned) return "node " + after.name + " isn't a member before the change";
+    if (!is_same_directory(ring.find_waiting(after.name), after))
+      return "node " + after.name + " of the plan neither is a member nor waits";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> fault_of_motion(const RingDescription& ring) {
+  if (auto fault = fault_of_waiting(ring)) return fault;
+  if (ring.change) return ring.plan ? "a plan beside a change" : fault_of_target(ring, *ring.change, false);
+  if (!ring.plan) return std::nullopt;
+  if (ring.plan->steps.empty()) return "a plan without steps";
+  return fault_of_target(ring, ring.plan->leads_to, true);
 }
 
 std::optional<std::string> fault_of(const RingDescription& ring) {
@@ -202,7 +279,7 @@ std::optional<std::string> fault_of(const RingDescription& ring) {
   if (!std::has_single_bit(ring.owners.size())) return "partitions aren't a power of two";
   if (ring.secret.size() != kSecretBytes) return "the secret isn't 32 bytes";
   if (auto fault = fault_of(ring.members)) return fault;
-  if (auto fault = fault_of_change(ring)) return fault;
+  if (auto fault = fault_of_motion(ring)) return fault;
   return fault_of(ring.buckets);
 }
 
@@ -231,6 +308,10 @@ const Member* RingDescription::find_member(NodeId node) const {
   return found == members.end() ? nullptr : &*found;
 }
 
+const Member* RingDescription::find_waiting(std::string_view name) const {
+  return find_by_name(waiting, name);
+}
+
 const BucketDescription* RingDescription::find_bucket(std::string_view name) const {
   return find_by_name(buckets, name);
 }
@@ -238,7 +319,7 @@ const BucketDescription* RingDescription::find_bucket(std::string_view name) con
 std::string encode_ring_description(const RingDescription& ring) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(ring.change ? kFormatUnderChange : kFormatAtRest);
+  out.u8(in_motion(ring) ? kFormatInMotion : kFormatAtRest);
   out.u64(ring.lineage);
   out.u64(ring.epoch);
   out.u64(ring.cluster.value);
@@ -248,11 +329,8 @@ std::string encode_ring_description(const RingDescription& ring) {
   out.varint(ring.replicas);
   write_members(out, ring.members);
   write_owners(out, ring.owners);
-  if (ring.change) {
-    out.u8(ring.change->switched ? 1 : 0);
-    out.varint(ring.change->replicas);
-    write_members(out, ring.change->members);
-    write_owners(out, ring.change->owners);
+  if (in_motion(ring)) {
+    write_motion(out, ring);
   } else {
     out.varint(0);
   }
@@ -265,9 +343,9 @@ std::string encode_ring_description(const RingDescription& ring) {
 Result<RingDescription> decode_ring_description(std::string_view bytes) {
   ByteReader in(bytes);
   const uint8_t format = in.u8();
-  if (in.ok() && format != kFormatAtRest && format != kFormatUnderChange) {
+  if (in.ok() && format != kFormatAtRest && format != kFormatInMotion) {
     return corruption(cat("ring description: format ", int{format}, ", this build reads ", int{kFormatAtRest},
-                          " and ", int{kFormatUnderChange}));
+                          " and ", int{kFormatInMotion}));
   }
   RingDescription ring = read_fields(in, format);
   if (!in.finished()) return corruption(cat("ring description: malformed (", bytes.size(), " bytes)"));

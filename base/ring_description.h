@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "base/token.h"
+#include "ringkv/plan.h"
 #include "ringkv/status.h"
 
 namespace ringkv {
@@ -20,6 +21,7 @@ namespace ringkv {
 inline constexpr uint32_t kPartitionsDefault = 4096;
 inline constexpr uint32_t kPartitionsMax = 65536;
 inline constexpr uint32_t kMembersMax = 1000;
+inline constexpr uint32_t kPlanStepsMax = 1000;
 inline constexpr uint32_t kVirtualNodesDefault = 150;  // per unit of weight, for the hashed placer
 
 enum class PlacerKind : uint8_t { kBalanced = 0, kHashed = 1 };
@@ -59,8 +61,17 @@ struct RingChange {
   OwnerTable owners;            // by position in these
   uint32_t replicas = 0;
   bool switched = false;
+  uint64_t commit_id = 0;  // drawn for the commit that began it: two commits of one plan are told apart
 
   friend bool operator==(const RingChange&, const RingChange&) = default;
+};
+
+// A change that is drafted: nothing acts on it before a commit names the epoch that it stands in.
+struct RingPlan {
+  std::vector<PlanStep> steps;  // what an operator asked for
+  RingChange leads_to;          // all of that at once; its members are in the ring, or wait
+
+  friend bool operator==(const RingPlan&, const RingPlan&) = default;
 };
 
 struct RingDescription {
@@ -74,12 +85,15 @@ struct RingDescription {
   std::vector<Member> members;  // in order of name
   OwnerTable owners;            // one entry a partition
   std::optional<RingChange> change;
+  std::optional<RingPlan> plan;            // only without a change
+  std::vector<Member> waiting;             // asked to join by plan and are no members; in order of name
   std::vector<BucketDescription> buckets;  // in order of name; the default bucket first
   std::string secret;                      // 32 random bytes: keys the records' hashes
 
   uint32_t partitions() const { return static_cast<uint32_t>(owners.size()); }
   const Member* find_member(std::string_view name) const;
   const Member* find_member(NodeId node) const;
+  const Member* find_waiting(std::string_view name) const;
   const BucketDescription* find_bucket(std::string_view name) const;
 
   friend bool operator==(const RingDescription&, const RingDescription&) = default;

@@ -89,12 +89,14 @@ struct JoinRequest {
   std::optional<uint32_t> replicas;
   std::optional<uint32_t> partitions;
   std::optional<PlacerKind> placer;
+  bool plan_only = false;  // waits until a plan takes it in
 };
 
 struct JoinAnswer {
   Status status;
   std::string description;       // of a ring that has the joiner as a member
   std::vector<PeerState> peers;  // where the others are
+  bool not_yet = false;          // a refusal for now: it may go on asking until it is taken in
 };
 
 }  // namespace ringkv

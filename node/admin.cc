@@ -1,8 +1,10 @@
 #include "ringkv/admin.h"
 
 #include <algorithm>
+#include <random>
 
 #include "base/client_message.h"
+#include "node/plan_sizes.h"
 #include "node/reply_result.h"
 
 namespace ringkv {
@@ -68,6 +70,42 @@ Result<PurgeReport> Admin::purge(std::string_view node) {
 Result<ScrubReport> Admin::scrub(std::string_view node) {
   return result_from<ScrubReport>(ask({ClientScrub{std::string(node)}, {}}));
 }
+
+Result<std::vector<PartitionSize>> Admin::partition_sizes(std::string_view node) {
+  return result_from<std::vector<PartitionSize>>(ask({ClientPartitionSizes{std::string(node)}, {}}));
+}
+
+Status Admin::plan(std::vector<PlanStep> steps) { return ask({ClientPlan{std::move(steps)}, {}}).status; }
+
+Result<PlanReport> Admin::show_plan() {
+  Result<PlanOutline> outline = result_from<PlanOutline>(ask({ClientPlanShow{}, {}}));
+  if (!outline.ok()) return outline.status();
+  return counted(*std::move(outline));
+}
+
+PlanReport Admin::counted(PlanOutline outline) {
+  PlanSizes sizes;
+  for (const std::string& member : members_to_count(outline)) {
+    const Result<std::vector<PartitionSize>> held = partition_sizes(member);
+    if (held.ok()) {
+      sizes.add(member, *held);
+    } else {
+      outline.report.warnings.push_back("what " + member +
+                                        " would send isn't counted: " + held.status().message());
+    }
+  }
+  return sizes.counted(std::move(outline));
+}
+
+Result<uint64_t> Admin::commit_plan(uint64_t from_epoch) {
+  std::random_device random;
+  const uint64_t commit_id = uint64_t{random()} << 32 | random() | 1;  // 0 is nobody's
+  const Status status = ask({ClientCommitPlan{from_epoch, commit_id}, {}}).status;
+  if (!status.ok()) return status;
+  return from_epoch + 1;
+}
+
+Status Admin::cancel_plan(uint64_t from_epoch) { return ask({ClientCancelPlan{from_epoch}, {}}).status; }
 
 Status Admin::skew_clock(std::string_view node, std::chrono::milliseconds offset) {
   ClientFault fault{.kind = ClientFault::Kind::kClock, .peer = std::string(node)};

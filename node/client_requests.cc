@@ -371,6 +371,8 @@ Status ClientRequests::outcome(ClientRequest& request, const ClientReply& reply)
 
 bool ClientRequests::retry_refused(Number number, Request& request, const Status& refusal) {
   if (request.named) return false;  // under another id it could be applied beside a repetition of this one
+  // A change pinned to an epoch that has passed isn't possible any more.
+  if (refusal.code() == StatusCode::kStaleEpoch && is_nameless_change(request.request)) return false;
   ++request.refusals;
   if (refusal.code() == StatusCode::kUnavailable && request.refusals > kUnavailableRetriesMax) return false;
   const Duration longest =

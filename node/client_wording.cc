@@ -16,6 +16,12 @@ struct KeyOf {
   }
 };
 
+bool is_of_plan(const ClientRequest& request) {
+  return std::holds_alternative<ClientPlan>(request.body) ||
+         std::holds_alternative<ClientCommitPlan>(request.body) ||
+         std::holds_alternative<ClientCancelPlan>(request.body);
+}
+
 }  // namespace
 
 const std::string* key_of(const ClientRequest& request) { return std::visit(KeyOf(), request.body); }
@@ -23,7 +29,7 @@ const std::string* key_of(const ClientRequest& request) { return std::visit(KeyO
 bool is_nameless_change(const ClientRequest& request) {
   return std::holds_alternative<ClientCreateBucket>(request.body) ||
          std::holds_alternative<ClientChangeBucket>(request.body) ||
-         std::holds_alternative<ClientFault>(request.body);
+         std::holds_alternative<ClientFault>(request.body) || is_of_plan(request);
 }
 
 bool is_read(const ClientRequest& request) {
@@ -61,6 +67,8 @@ Status unknown_put(const ClientRequest& request, std::string_view why) {
 Status unknown_change(const ClientRequest& request, std::string_view why) {
   if (std::holds_alternative<ClientFault>(request.body))
     return unknown_outcome(cat("the fault may have been set: ", why, "; set it again"));
+  if (is_of_plan(request))
+    return unknown_outcome(cat("the plan may have been changed: ", why, "; `kvctl plan show` tells"));
   return unknown_outcome(
       cat(subject_of(request), "it may have been changed: ", why, "; list the buckets to learn"));
 }

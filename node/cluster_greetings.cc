@@ -256,7 +256,7 @@ void ClusterMember::on_reachable(NodeId node, bool maybe_lost) {
 void ClusterMember::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) {
   environment_.log.info("gossip", cat("node ", request.name, " at ", request.peer_address, " asks to join"));
   newcomers_.on_join(request, [this, alive = alive_, request, answer = std::move(answer)](JoinAnswer given) {
-    if (*alive && !given.status.ok()) {
+    if (*alive && !given.status.ok() && !given.not_yet) {
       environment_.log.warning("gossip", cat("node ", request.name, " at ", request.peer_address,
                                              " doesn't join: ", given.status.message()));
     }

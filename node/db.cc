@@ -294,6 +294,7 @@ class Peer final : public Db {
             .founding = founding_of(options, random_),
             .join = options.join,
             .join_timeout = options.join_timeout,
+            .plan_only = options.plan_only,
             .replicas_expected = options.replicas,
             .partitions_expected = options.partitions,
             .placer_expected = placer_kind(options.placer),

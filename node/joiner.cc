@@ -10,6 +10,8 @@ namespace {
 
 constexpr Duration kAnswerWithin = std::chrono::seconds(10);
 constexpr Duration kPause = std::chrono::milliseconds(200);
+constexpr Duration kWaitingPause = std::chrono::seconds(1);
+constexpr Duration kWaitingSaidEvery = std::chrono::minutes(1);
 
 bool is_final(const Status& status) {
   return status.ok() || status.code() == StatusCode::kForbidden ||
@@ -23,11 +25,16 @@ Joiner::Joiner(PeerLinks& links, Log& log, Settings settings, Done done)
 
 Joiner::~Joiner() { *alive_ = false; }
 
+void Joiner::start(Time now) {
+  until_ = now + settings_.patience;
+  ask_next(now);
+}
+
 void Joiner::ask_next(Time now) {
   const Address& seed = settings_.seeds[next_seed_];
   next_seed_ = (next_seed_ + 1) % settings_.seeds.size();
   asking_ = true;
-  const Duration left = std::max(settings_.until - now, Duration(1));
+  const Duration left = std::max(until_ - now, Duration(1));
   links_.join(seed, settings_.request, std::min(left, kAnswerWithin),
               [this, alive = alive_, seed](JoinAnswer answer) {
                 if (*alive) on_answer(seed, std::move(answer));
@@ -42,17 +49,33 @@ void Joiner::on_answer(const Address& seed, JoinAnswer answer) {
       answer.status = Status(answer.status.code(), cat(seed, " refuses: ", answer.status.message()));
     return std::exchange(done_, nullptr)(std::move(answer));
   }
+  ask_at_ = Time();  // from the next tick on
+  if (answer.not_yet) {
+    heard_ = true;
+    if (waits_for_ != answer.status.message()) waits_said_at_ = Time();
+    waits_for_ = answer.status.message();
+    return;
+  }
   std::string& known = failures_[seed];
   if (known != answer.status.message()) {
     log_.info("node", cat(seed, " doesn't let it join yet: ", answer.status.message()));
     known = answer.status.message();
   }
-  ask_at_ = Time();  // from the next tick on
+}
+
+void Joiner::on_heard(Time now) {
+  heard_ = false;
+  until_ = now + settings_.patience;
+  ask_at_ = now + kWaitingPause;
+  if (waits_said_at_ != Time() && now < waits_said_at_ + kWaitingSaidEvery) return;
+  waits_said_at_ = now;
+  log_.info("node", cat(settings_.request.name, " waits to join: ", waits_for_));
 }
 
 void Joiner::on_tick(Time now) {
   if (!done_) return;
-  if (now >= settings_.until) {
+  if (heard_) on_heard(now);
+  if (now >= until_) {
     JoinAnswer answer;
     answer.status = nobody_answered();
     return std::exchange(done_, nullptr)(std::move(answer));

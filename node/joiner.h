@@ -1,5 +1,6 @@
 // Becoming a member: asks one seed after another to be taken into the ring, until one does, one says why not,
-// or time is up.
+// or time is up. Time stands still as long as members say that it must wait: for a plan that takes it in, or
+// for another change of the ring to end.
 //
 // Loop thread.
 #pragma once
@@ -22,7 +23,7 @@ class Joiner {
   struct Settings {
     JoinRequest request;
     std::vector<Address> seeds;  // not empty
-    Time until;
+    Duration patience{};         // with members that aren't heard
   };
   using Done = std::function<void(JoinAnswer)>;
 
@@ -30,7 +31,7 @@ class Joiner {
   Joiner(PeerLinks& links, Log& log, Settings settings, Done done);
   ~Joiner();
 
-  void start(Time now) { ask_next(now); }
+  void start(Time now);
   void on_tick(Time now);
 
   const JoinRequest& request() const { return settings_.request; }
@@ -38,6 +39,7 @@ class Joiner {
  private:
   void ask_next(Time now);
   void on_answer(const Address& seed, JoinAnswer answer);
+  void on_heard(Time now);
   Status nobody_answered() const;
 
   PeerLinks& links_;
@@ -45,9 +47,13 @@ class Joiner {
   const Settings settings_;
   Done done_;
   size_t next_seed_ = 0;
+  Time until_{};
   bool asking_ = false;
+  bool heard_ = false;  // since the last tick: it must wait
+  Time waits_said_at_{};
   Time ask_at_{};
   std::map<Address, std::string> failures_;  // the last of each seed
+  std::string waits_for_;                    // what members said last
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

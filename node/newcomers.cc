@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/ring_changes.h"
+#include "node/ring_plans.h"
 #include "node/wire_codec.h"
 #include "storage/data_directory.h"
 
@@ -53,6 +55,26 @@ JoinAnswer refusal(Status why) {
   return answer;
 }
 
+// The ring can't take it now: another change, or a plan, comes first.
+JoinAnswer refusal_by_ring(Status why) {
+  JoinAnswer answer = refusal(std::move(why));
+  answer.not_yet = answer.status.code() == StatusCode::kUnavailable;
+  return answer;
+}
+
+JoinAnswer told_to_wait(const std::string& name) {
+  return refusal_by_ring(
+      unavailable(cat("a plan must take it in: `kvctl plan join ", name, "` and then `kvctl plan commit`")));
+}
+
+ringkv::Member member_of(const JoinRequest& request) {
+  return {.node = request.node,
+          .disk = request.disk,
+          .name = request.name,
+          .rack = request.rack,
+          .weight = request.weight};
+}
+
 PeerState state_of(const JoinRequest& request, NodeId node) {
   PeerState state;
   state.node = node;
@@ -78,16 +100,21 @@ void Newcomers::on_join(const JoinRequest& request, Answer answer) {
   const ringkv::Member* same_name = ring.find_member(request.name);
   if (same_name == nullptr) {
     // Asked before anything is waited for; the edit asks again.
-    const Result<RingDescription> next = joined({.node = request.node,
-                                                 .disk = request.disk,
-                                                 .name = request.name,
-                                                 .rack = request.rack,
-                                                 .weight = request.weight})(ring);
-    if (!next.ok()) return answer(refusal(next.status()));
+    const ringkv::Member joiner = member_of(request);
+    if (request.plan_only) {
+      const Result<RingDescription> next = waits(joiner)(ring);
+      if (!next.ok()) return answer(refusal_by_ring(next.status()));
+      if (*next == ring) return answer(told_to_wait(request.name));
+    } else if (Status status = check_may_join(ring, joiner); !status.ok()) {
+      return answer(refusal_by_ring(std::move(status)));
+    }
     return reach_back(request, answer);
   }
-  // It has joined already, and the answer got lost.
-  if (same_name->disk == request.disk) return answer(accepted());
+  // A plan has taken it in, or it has joined and the answer got lost.
+  if (same_name->disk == request.disk) {
+    member_.learn(state_of(request, same_name->node));
+    return answer(accepted());
+  }
   take_place(request, *same_name, answer);
 }
 
@@ -96,7 +123,8 @@ void Newcomers::reach_back(const JoinRequest& request, const Answer& answer) {
   links_.identify(request.peer_address, request.node, kReachBackWithin,
                   [this, alive = alive_, request, answer](const Result<PeerWelcome>& found) {
                     if (!*alive) return;
-                    if (found.ok() && found->node == request.node) return join(request, answer);
+                    if (found.ok() && found->node == request.node)
+                      return request.plan_only ? wait(request, answer) : join(request, answer);
                     answer(refusal(unavailable(cat(
                         "node ", request.name, " can't be reached back at ", request.peer_address, " (",
                         found.ok() ? cat("node ", found->name, " is there") : found.status().message(),
@@ -105,13 +133,21 @@ void Newcomers::reach_back(const JoinRequest& request, const Answer& answer) {
 }
 
 void Newcomers::join(const JoinRequest& request, const Answer& answer) {
-  change(request,
-         joined({.node = request.node,
-                 .disk = request.disk,
-                 .name = request.name,
-                 .rack = request.rack,
-                 .weight = request.weight}),
-         answer);
+  const ringkv::Member joiner = member_of(request);
+  // The first put may come in between: the ring that the edit is tried on says which of the two it is.
+  change(
+      request,
+      [joiner](const RingDescription& ring) {
+        return ring.open ? begun_join(joiner)(ring) : joined(joiner)(ring);
+      },
+      answer);
+}
+
+void Newcomers::wait(const JoinRequest& request, const Answer& answer) {
+  member_.change_ring(waits(member_of(request)), [alive = alive_, request, answer](Status status) {
+    if (!*alive) return;
+    answer(status.ok() ? told_to_wait(request.name) : refusal_by_ring(std::move(status)));
+  });
 }
 
 // An empty directory under the name of a member: it takes that member's place if that is DOWN and nobody
@@ -157,7 +193,7 @@ void Newcomers::replace(const JoinRequest& request, DiskId lost, const Answer& a
 void Newcomers::change(const JoinRequest& request, RingEdit edit, const Answer& answer) {
   member_.change_ring(std::move(edit), [this, alive = alive_, request, answer](Status status) {
     if (!*alive) return;
-    if (!status.ok()) return answer(refusal(std::move(status)));
+    if (!status.ok()) return answer(refusal_by_ring(std::move(status)));
     const ringkv::Member* member = member_.ring().description().find_member(request.name);
     if (member != nullptr) member_.learn(state_of(request, member->node));
     answer(accepted());

@@ -1,5 +1,5 @@
 // Those who want to become members: checks a join request against the ring, that its sender can be reached
-// back, and that nobody lives under its name; then has the ring changed.
+// back, and that nobody lives under its name; then has the ring changed, or has it wait for a plan.
 //
 // Loop thread.
 #pragma once
@@ -40,6 +40,7 @@ class Newcomers {
   void join(const JoinRequest& request, const Answer& answer);
   void take_place(const JoinRequest& request, const ringkv::Member& member, const Answer& answer);
   void replace(const JoinRequest& request, DiskId lost, const Answer& answer);
+  void wait(const JoinRequest& request, const Answer& answer);
   void change(const JoinRequest& request, RingEdit edit, const Answer& answer);
   JoinAnswer accepted() const;
 

@@ -62,24 +62,24 @@ void Node::start(std::function<void(Status)> ready) {
 
 void Node::join() {
   environment_.log.info("node", cat(identity_.name, " joins"));
-  joiner_ =
-      std::make_unique<Joiner>(links_, environment_.log,
-                               Joiner::Settings{.request = {.protocol = kProtocolVersion,
-                                                            .format = kFormatVersion,
-                                                            .node = identity_.node,
-                                                            .disk = identity_.disk,
-                                                            .boot = next_boot_,
-                                                            .name = identity_.name,
-                                                            .rack = settings_.founding.rack,
-                                                            .weight = settings_.founding.weight,
-                                                            .peer_address = settings_.peer_address,
-                                                            .client_address = settings_.client_address,
-                                                            .replicas = settings_.replicas_expected,
-                                                            .partitions = settings_.partitions_expected,
-                                                            .placer = settings_.placer_expected},
-                                                .seeds = settings_.join,
-                                                .until = environment_.clock.now() + settings_.join_timeout},
-                               [this](JoinAnswer answer) { on_joined(std::move(answer)); });
+  joiner_ = std::make_unique<Joiner>(links_, environment_.log,
+                                     Joiner::Settings{.request = {.protocol = kProtocolVersion,
+                                                                  .format = kFormatVersion,
+                                                                  .node = identity_.node,
+                                                                  .disk = identity_.disk,
+                                                                  .boot = next_boot_,
+                                                                  .name = identity_.name,
+                                                                  .rack = settings_.founding.rack,
+                                                                  .weight = settings_.founding.weight,
+                                                                  .peer_address = settings_.peer_address,
+                                                                  .client_address = settings_.client_address,
+                                                                  .replicas = settings_.replicas_expected,
+                                                                  .partitions = settings_.partitions_expected,
+                                                                  .placer = settings_.placer_expected,
+                                                                  .plan_only = settings_.plan_only},
+                                                      .seeds = settings_.join,
+                                                      .patience = settings_.join_timeout},
+                                     [this](JoinAnswer answer) { on_joined(std::move(answer)); });
   joiner_->start(environment_.clock.now());
 }
 

@@ -37,6 +37,7 @@ class Node final : public LoopHandler, private PeerReception {
     Founding founding;
     std::vector<Address> join;  // peer addresses of members
     Duration join_timeout = std::chrono::seconds(30);
+    bool plan_only = false;  // waits until a plan takes it in
     // What the ring must have been founded with, where the joiner was told so.
     std::optional<uint32_t> replicas_expected;
     std::optional<uint32_t> partitions_expected;
@@ -129,6 +130,11 @@ class Node final : public LoopHandler, private PeerReception {
   void serve(const Requester& requester, const ClientCreateBucket& request, Time deadline);
   void serve(const Requester& requester, const ClientChangeBucket& request, Time deadline);
   void serve(const Requester& requester, const ClientFault& request, Time deadline);
+  void serve(const Requester& requester, const ClientPartitionSizes& request, Time deadline);
+  void serve(const Requester& requester, const ClientPlanShow& request, Time deadline);
+  void serve(const Requester& requester, const ClientPlan& request, Time deadline);
+  void serve(const Requester& requester, const ClientCommitPlan& request, Time deadline);
+  void serve(const Requester& requester, const ClientCancelPlan& request, Time deadline);
   template <class Request>
   void serve_converging(const Requester& requester, const Request& request, Time deadline);
   template <class Request>

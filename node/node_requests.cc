@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "node/node.h"
+#include "node/plan_outline.h"
+#include "node/ring_plans.h"
 #include "node/views.h"
 
 namespace ringkv {
@@ -103,6 +105,43 @@ void Node::serve(const Requester& requester, const ClientCreateBucket& request, 
 
 void Node::serve(const Requester& requester, const ClientChangeBucket& request, Time deadline) {
   change_ring(requester, changed_bucket(request.name, request.change), deadline);
+}
+
+void Node::serve(const Requester& requester, const ClientPartitionSizes& request, Time deadline) {
+  if (is_other(request.node)) return hand_over(requester, request, deadline);
+  answer(requester, {}, partition_sizes(life_->store().leaves()));
+}
+
+void Node::serve(const Requester& requester, const ClientPlanShow&, Time) {
+  const PlanSight sight{.is_reachable = [this](NodeId node) { return member_->view().is_reachable(node); },
+                        .state_of =
+                            [this](NodeId node) {
+                              return node == identity_.node ? &member_->states().own()
+                                                            : member_->states().find(node);
+                            }};
+  answer(requester, {}, plan_outline(life_->ring().description(), sight));
+}
+
+void Node::serve(const Requester& requester, const ClientPlan& request, Time deadline) {
+  change_ring(requester, planned(request.steps), deadline);
+}
+
+// Who is up is asked at each try, of the ring that the commit is then tried on.
+void Node::serve(const Requester& requester, const ClientCommitPlan& request, Time deadline) {
+  change_ring(
+      requester,
+      [this, request](const RingDescription& ring) -> Result<RingDescription> {
+        const auto is_reachable = [this](NodeId node) { return member_->view().is_reachable(node); };
+        if (ring.epoch == request.epoch) {
+          if (Status status = check_commit(ring, is_reachable); !status.ok()) return status;
+        }
+        return committed(request.epoch, request.commit_id)(ring);
+      },
+      deadline);
+}
+
+void Node::serve(const Requester& requester, const ClientCancelPlan& request, Time deadline) {
+  change_ring(requester, withdrawn(request.epoch), deadline);
 }
 
 void Node::change_ring(const Requester& requester, RingEdit edit, Time deadline) {

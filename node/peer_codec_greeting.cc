@@ -134,6 +134,7 @@ void PeerCodec::encode(const JoinRequest& request, std::string& out) {
   if (request.replicas) body.set_replicas(*request.replicas);
   if (request.partitions) body.set_partitions(*request.partitions);
   if (request.placer) body.set_placer(static_cast<uint32_t>(*request.placer));
+  body.set_plan_only(request.plan_only);
   write_frame(body, FrameType::kJoinRequest, 0, out);
 }
 
@@ -156,6 +157,7 @@ Result<JoinRequest> PeerCodec::decode_join(const Frame& frame) {
   if (body.has_replicas()) request.replicas = body.replicas();
   if (body.has_partitions()) request.partitions = body.partitions();
   if (body.has_placer()) request.placer = in.choice(body.placer(), PlacerKind::kHashed, "placer");
+  request.plan_only = body.plan_only();
   if (!request.node || !request.boot) in.fail("identity");
   if (!(request.weight > 0 && request.weight <= 100)) in.fail("weight");
   const Status read = in.result();
@@ -167,6 +169,7 @@ void PeerCodec::encode(const JoinAnswer& answer, std::string& out) {
   peer_wire::JoinAnswer body;
   if (!answer.status.ok()) fill_status(answer.status, *body.mutable_status());
   for (const PeerState& peer : answer.peers) fill(peer, *body.add_peers());
+  body.set_not_yet(answer.not_yet);
   PeerFrameWriter frame(out, FrameType::kJoinAnswer, 0, 0);
   body.AppendToString(&out);
   frame.begin_values();
@@ -187,6 +190,7 @@ Result<JoinAnswer> PeerCodec::decode_join_answer(const Frame& frame, std::string
     answer.peers.reserve(static_cast<size_t>(body.peers_size()));
     for (const peer_wire::PeerState& peer : body.peers()) answer.peers.push_back(from_body(peer, in));
   }
+  answer.not_yet = body.not_yet();
   answer.description = in.take_all_values();
   const Status read = in.result();
   if (!read.ok()) return read;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "node/ring_changes.h"
 
 namespace ringkv {
 

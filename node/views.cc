@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "node/plan_outline.h"
 
 namespace ringkv {
 namespace {
@@ -59,6 +60,8 @@ ClusterStatus cluster_status(const Life& life, const ClusterMember& member, Node
   status.epoch = life.ring().epoch();
   status.change_under_way = member.changing_ring() || life.ring().description().change.has_value();
   const std::vector<Member>& members = life.ring().description().members;
+  status.voters = static_cast<uint32_t>(
+      std::count_if(members.begin(), members.end(), [](const Member& one) { return one.voter; }));
   for (size_t position = 0; position < members.size(); ++position) {
     const NodeId node = members[position].node;
     MemberInfo& info = status.members.emplace_back(member_info(life.ring(), static_cast<uint16_t>(position)));
@@ -86,6 +89,9 @@ RingInfo ring_info(const Ring& ring, bool owners) {
   for (size_t position = 0; position < description.members.size(); ++position) {
     info.members.push_back(member_info(ring, static_cast<uint16_t>(position)));
   }
+  info.stage = plan_stage(description);
+  info.steps = plan_steps(description);
+  for (const Member& one : description.waiting) info.waiting.push_back(one.name);
   if (!owners) return info;
   for (const uint16_t owner : description.owners) info.owners.push_back(description.members[owner].name);
   return info;
@@ -99,6 +105,16 @@ RoutingTable routing_table(const Ring& ring, const StateGossip& states) {
     table.addresses.push_back({member.node, state == nullptr ? std::string() : state->client_address});
   }
   return table;
+}
+
+std::vector<PartitionSize> partition_sizes(const LeafTable& leaves) {
+  std::vector<PartitionSize> sizes;
+  for (Partition partition = 0; partition < leaves.partitions(); ++partition) {
+    if (leaves.page(partition) == nullptr) continue;
+    const Leaf total = leaves.partition_total(partition);
+    if (total.keys > 0) sizes.push_back({partition, total.keys, total.bytes});
+  }
+  return sizes;
 }
 
 std::vector<BucketInfo> bucket_infos(const RingDescription& ring) {

@@ -18,5 +18,6 @@ ClusterStatus cluster_status(const Life& life, const ClusterMember& member, Node
 RingInfo ring_info(const Ring& ring, bool owners);
 RoutingTable routing_table(const Ring& ring, const StateGossip& states);
 std::vector<BucketInfo> bucket_infos(const RingDescription& ring);
+std::vector<PartitionSize> partition_sizes(const LeafTable& leaves);
 
 }  // namespace ringkv

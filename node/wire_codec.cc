@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "node/wire.pb.h"
+#include "node/wire_codec_plans.h"
 #include "node/wire_codec_reply.h"
 
 namespace ringkv {
@@ -135,6 +136,27 @@ void fill(const ClientPurge& purge, wire::ClientRequest& request) {
 void fill(const ClientScrub& scrub, wire::ClientRequest& request) {
   request.mutable_scrub()->set_node(scrub.node);
 }
+void fill(const ClientPartitionSizes& sizes, wire::ClientRequest& request) {
+  request.mutable_partition_sizes()->set_node(sizes.node);
+}
+void fill(const ClientPlanShow&, wire::ClientRequest& request) { request.mutable_plan_show(); }
+void fill(const ClientPlan& plan, wire::ClientRequest& request) {
+  fill_plan(plan.steps, *request.mutable_plan());
+}
+void fill(const ClientCommitPlan& commit, wire::ClientRequest& request) {
+  request.mutable_commit_plan()->set_epoch(commit.epoch);
+  request.mutable_commit_plan()->set_commit_id(commit.commit_id);
+}
+void fill(const ClientCancelPlan& cancel, wire::ClientRequest& request) {
+  request.mutable_cancel_plan()->set_epoch(cancel.epoch);
+}
+
+Result<ClientRequest::Body> body_from(const wire::Plan& message) {
+  Result<std::vector<PlanStep>> steps = plan_from(message);
+  if (!steps.ok()) return steps.status();
+  return ClientRequest::Body(ClientPlan{*std::move(steps)});
+}
+
 void fill(const ClientRepair& repair, wire::ClientRequest& request) {
   request.mutable_repair()->set_node(repair.node);
   if (repair.partition) request.mutable_repair()->set_partition(*repair.partition);
@@ -209,6 +231,12 @@ Result<ClientRequest::Body> body_from(const wire::ClientRequest& request, std::s
   if (request.has_repair()) return Body(body_from(request.repair()));
   if (request.has_purge()) return Body(ClientPurge{request.purge().node()});
   if (request.has_scrub()) return Body(ClientScrub{request.scrub().node()});
+  if (request.has_partition_sizes()) return Body(ClientPartitionSizes{request.partition_sizes().node()});
+  if (request.has_plan_show()) return Body(ClientPlanShow{});
+  if (request.has_plan()) return body_from(request.plan());
+  if (request.has_commit_plan())
+    return Body(ClientCommitPlan{request.commit_plan().epoch(), request.commit_plan().commit_id()});
+  if (request.has_cancel_plan()) return Body(ClientCancelPlan{request.cancel_plan().epoch()});
   return invalid_argument("a request that this version doesn't know");
 }
 

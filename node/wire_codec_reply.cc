@@ -280,11 +280,12 @@ std::vector<MemberInfo> members_from(const Message& message) {
 void fill(const ClusterStatus& status, wire::ClientReply& reply, ValueList&) {
   reply.mutable_cluster_status()->set_epoch(status.epoch);
   reply.mutable_cluster_status()->set_change_under_way(status.change_under_way);
+  reply.mutable_cluster_status()->set_voters(status.voters);
   fill_members(status.members, *reply.mutable_cluster_status());
 }
 
 ClusterStatus body_from(const wire::ClusterStatus& message) {
-  return {message.epoch(), message.change_under_way(), members_from(message)};
+  return {message.epoch(), message.change_under_way(), members_from(message), message.voters()};
 }
 
 void fill(const RingInfo& ring, wire::ClientReply& reply, ValueList&) {
@@ -296,6 +297,9 @@ void fill(const RingInfo& ring, wire::ClientReply& reply, ValueList&) {
   message.set_placer(ring.placer);
   fill_members(ring.members, message);
   for (const std::string& owner : ring.owners) message.add_owners(owner);
+  message.set_stage(ring.stage);
+  for (const std::string& step : ring.steps) message.add_steps(step);
+  for (const std::string& name : ring.waiting) message.add_waiting(name);
 }
 
 RingInfo body_from(const wire::RingInfo& message) {
@@ -305,7 +309,10 @@ RingInfo body_from(const wire::RingInfo& message) {
           message.partitions(),
           message.placer(),
           members_from(message),
-          strings_from(message.owners())};
+          strings_from(message.owners()),
+          message.stage(),
+          strings_from(message.steps()),
+          strings_from(message.waiting())};
 }
 
 void fill(const Statistics& statistics, wire::ClientReply& reply, ValueList&) {

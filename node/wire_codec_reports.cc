@@ -41,6 +41,36 @@ RepairReport repair_from(const wire::RepairReport& message) {
           {message.accepted_loss().begin(), message.accepted_loss().end()}};
 }
 
+void add_strings(const std::vector<std::string>& from, google::protobuf::RepeatedPtrField<std::string>& to) {
+  for (const std::string& text : from) *to.Add() = text;
+}
+
+std::vector<PartitionSize> sizes_from(const wire::PartitionSizes& message) {
+  std::vector<PartitionSize> sizes;
+  for (const wire::PartitionSizes::Of& item : message.sizes())
+    sizes.push_back({item.partition(), item.keys(), item.bytes()});
+  return sizes;
+}
+
+PlanOutline outline_from(const wire::PlanOutline& message) {
+  PlanOutline outline;
+  for (const wire::PlanOutline::Share& share : message.shares())
+    outline.shares.push_back({share.from(),
+                              share.to(),
+                              share.counted_at(),
+                              {share.partitions().begin(), share.partitions().end()}});
+  PlanReport& report = outline.report;
+  report.from_epoch = message.from_epoch();
+  report.stage = message.stage();
+  report.steps = strings_from(message.steps());
+  report.below_n = message.below_n();
+  report.rack_violations = strings_from(message.rack_violations());
+  report.warnings = strings_from(message.warnings());
+  report.waiting = strings_from(message.waiting());
+  report.not_ready = strings_from(message.not_ready());
+  return outline;
+}
+
 }  // namespace
 
 void fill_report(const std::vector<HintInfo>& hints, wire::ClientReply& reply) {
@@ -93,6 +123,36 @@ void fill_report(const ScrubReport& report, wire::ClientReply& reply) {
   for (const std::string& problem : report.problems) message.add_problems(problem);
 }
 
+void fill_report(const std::vector<PartitionSize>& sizes, wire::ClientReply& reply) {
+  wire::PartitionSizes& message = *reply.mutable_partition_sizes();
+  for (const PartitionSize& size : sizes) {
+    wire::PartitionSizes::Of& item = *message.add_sizes();
+    item.set_partition(size.partition);
+    item.set_keys(size.keys);
+    item.set_bytes(size.bytes);
+  }
+}
+
+void fill_report(const PlanOutline& outline, wire::ClientReply& reply) {
+  wire::PlanOutline& message = *reply.mutable_plan();
+  for (const PlanOutline::Share& share : outline.shares) {
+    wire::PlanOutline::Share& item = *message.add_shares();
+    item.set_from(share.from);
+    item.set_to(share.to);
+    item.set_counted_at(share.counted_at);
+    item.mutable_partitions()->Add(share.partitions.begin(), share.partitions.end());
+  }
+  const PlanReport& report = outline.report;
+  message.set_from_epoch(report.from_epoch);
+  message.set_stage(report.stage);
+  add_strings(report.steps, *message.mutable_steps());
+  message.set_below_n(report.below_n);
+  add_strings(report.rack_violations, *message.mutable_rack_violations());
+  add_strings(report.warnings, *message.mutable_warnings());
+  add_strings(report.waiting, *message.mutable_waiting());
+  add_strings(report.not_ready, *message.mutable_not_ready());
+}
+
 std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
   if (reply.has_hints()) return hints_from(reply.hints());
   if (reply.has_lags()) return lags_from(reply.lags());
@@ -105,6 +165,8 @@ std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
     return ScrubReport{reply.scrub().partitions(), reply.scrub().records(), reply.scrub().leaves_corrected(),
                        strings_from(reply.scrub().problems())};
   }
+  if (reply.has_partition_sizes()) return sizes_from(reply.partition_sizes());
+  if (reply.has_plan()) return outline_from(reply.plan());
   return std::nullopt;
 }
 

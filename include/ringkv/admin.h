@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ringkv/plan.h"
 #include "ringkv/status.h"
 #include "ringkv/store.h"
 
@@ -38,6 +39,7 @@ struct ClusterStatus {
   uint64_t epoch = 0;
   bool change_under_way = false;  // of the ring
   std::vector<MemberInfo> members;
+  uint32_t voters = 0;  // most of whom must answer before the ring can change
 };
 
 struct RingInfo {
@@ -47,7 +49,10 @@ struct RingInfo {
   uint32_t partitions = 0;
   std::string placer;
   std::vector<MemberInfo> members;
-  std::vector<std::string> owners;  // by partition; only when asked for
+  std::vector<std::string> owners;   // by partition; only when asked for
+  std::string stage = "none";        // of a change: planned, begun, switched (PlanReport)
+  std::vector<std::string> steps;    // of it, in words
+  std::vector<std::string> waiting;  // nodes that ask to join
 };
 
 struct VersionInfo {
@@ -133,6 +138,13 @@ struct ScrubReport {
   std::vector<std::string> problems;
 };
 
+// What one node holds of a partition.
+struct PartitionSize {
+  uint32_t partition = 0;
+  uint64_t keys = 0;
+  uint64_t bytes = 0;
+};
+
 // Figures by name. Latencies are in microseconds.
 using Statistics = std::map<std::string, double>;
 
@@ -165,6 +177,23 @@ class Admin {
                               bool accept_loss = false);
   Result<PurgeReport> purge(std::string_view node = "");
   Result<ScrubReport> scrub(std::string_view node = "");
+  // Those of which it holds anything.
+  Result<std::vector<PartitionSize>> partition_sizes(std::string_view node = "");
+
+  // ---- Who owns what
+
+  // Adds steps to the one draft of the ring; nothing moves yet. INVALID_ARGUMENT says which step can't be,
+  // UNAVAILABLE that a change is under way.
+  Status plan(std::vector<PlanStep> steps);
+  // What is drafted, or under way. Sizes are as its owners count them now; warnings name who didn't answer.
+  Result<PlanReport> show_plan();
+  // Begins just what is drafted in that epoch, by the next one, which is returned. STALE_EPOCH: the ring has
+  // changed since. FORBIDDEN: a member is to be replaced that is up. UNAVAILABLE, naming them: too few of
+  // those who will vote can be reached.
+  Result<uint64_t> commit_plan(uint64_t from_epoch);
+  // Throws the draft away, or takes back a change that is begun and not switched yet. FORBIDDEN afterwards.
+  // Where there is neither, nodes that wait to join are forgotten; who still asks is soon back.
+  Status cancel_plan(uint64_t from_epoch);
 
   // Faults between the node asked and a member, for tests of one's own: only on nodes that were started with
   // faults enabled, else FORBIDDEN. Traffic is dropped or delayed both ways by the node asked.
@@ -176,6 +205,7 @@ class Admin {
 
  private:
   struct ClientReply ask(struct ClientRequest request);
+  PlanReport counted(struct PlanOutline outline);
 
   Store& store_;
   std::chrono::milliseconds timeout_;

@@ -24,6 +24,8 @@ struct Options {
   bool bootstrap = false;
   std::vector<std::string> join = {};
   std::chrono::milliseconds join_timeout{30'000};
+  // Joins no ring by itself but waits, as long as it hears members, until a plan takes it in (Admin::plan).
+  bool plan_only = false;
 
   // Of the ring; a joiner that gives one must give the ring's.
   std::optional<uint32_t> replicas = {};  // 3

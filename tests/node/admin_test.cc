@@ -45,6 +45,42 @@ TEST(Admin, ChangesOfBucketsAreOkOrSayWhyNot) {
   EXPECT_EQ(store.last<ClientChangeBucket>().change.r, 1U);
 }
 
+TEST(Admin, APlanIsDraftedCommittedAndCancelledByEpoch) {
+  RecordingStore store;
+  Admin admin(store);
+  EXPECT_TRUE(admin.plan({PlanJoin{"n4"}, PlanReplicas{2}}).ok());
+  EXPECT_EQ(store.last<ClientPlan>().steps, (std::vector<PlanStep>{PlanJoin{"n4"}, PlanReplicas{2}}));
+  EXPECT_EQ(*admin.commit_plan(7), 8U);
+  const uint64_t first = store.last<ClientCommitPlan>().commit_id;
+  EXPECT_NE(first, 0U);
+  EXPECT_EQ(store.last<ClientCommitPlan>().epoch, 7U);
+  EXPECT_TRUE(admin.commit_plan(7).ok());
+  EXPECT_NE(store.last<ClientCommitPlan>().commit_id, first);
+  store.reply.status = {StatusCode::kStaleEpoch, "epoch 9"};
+  EXPECT_EQ(admin.commit_plan(7).status().code(), StatusCode::kStaleEpoch);
+  EXPECT_EQ(admin.cancel_plan(7).code(), StatusCode::kStaleEpoch);
+  EXPECT_EQ(store.last<ClientCancelPlan>().epoch, 7U);
+}
+
+// Who holds the data is asked how much it is; who can't say is named.
+TEST(Admin, APlanIsShownWithWhatItMoves) {
+  RecordingStore store;
+  Admin admin(store);
+  PlanOutline outline;
+  outline.report.stage = "planned";
+  outline.shares = {{"n1", "n4", "n2", {3, 4}}};
+  store.reply.body = outline;
+  const Result<PlanReport> report = admin.show_plan();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(store.last<ClientPartitionSizes>().node, "n2");
+  ASSERT_EQ(report->moves.size(), 1U);
+  EXPECT_EQ(report->moves[0].partitions, 2U);
+  ASSERT_EQ(report->warnings.size(), 1U) << "the sizes were answered with something else";
+  EXPECT_NE(report->warnings[0].find("n2"), std::string::npos);
+  store.reply.body = std::vector<PartitionSize>{{3, 10, 2000}};
+  EXPECT_EQ(admin.partition_sizes("n1")->at(0).keys, 10U);
+}
+
 TEST(Admin, AsksAMemberHowItsCopiesConverge) {
   RecordingStore store;
   Admin admin(store, std::chrono::minutes(10));

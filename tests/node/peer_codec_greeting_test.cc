@@ -88,6 +88,10 @@ TEST(PeerGreetingCodec, AJoinAnswerBringsTheRingAndThePeersOrTheReason) {
 
   codec.encode(JoinAnswer{forbidden("n3 is UP"), {}, {}}, refused);
   EXPECT_EQ(codec.decode_join_answer(only_frame(refused), {})->status, forbidden("n3 is UP"));
+  EXPECT_FALSE(codec.decode_join_answer(only_frame(refused), {})->not_yet);
+  std::string later;
+  codec.encode(JoinAnswer{unavailable("a plan comes first"), {}, {}, true}, later);
+  EXPECT_TRUE(codec.decode_join_answer(only_frame(later), {})->not_yet);
 }
 
 TEST(PeerGreetingCodec, AGreetingWithoutAnIdentityIsRefused) {

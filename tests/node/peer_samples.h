@@ -35,7 +35,8 @@ inline PeerWelcome sample_welcome() {
 }
 
 inline JoinRequest sample_join() {
-  return {1, 2, {0xA3}, {0xD3}, {0xB3}, "n3", "rack-b", 0.5, "h:1", "h:2", 3, 4096, PlacerKind::kHashed};
+  return {1,   2, {0xA3}, {0xD3}, {0xB3}, "n3", "rack-b", 0.5, "h:1", "h:2", 3, 4096, PlacerKind::kHashed,
+          true};
 }
 
 inline std::vector<PeerState> sample_states() {

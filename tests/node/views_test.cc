@@ -22,6 +22,31 @@ TEST(Views, TheRingShowsItsOwnersOnlyWhenAsked) {
   EXPECT_EQ(ring_info(ring, false).digest.size(), 40U);
 }
 
+TEST(Views, TheRingShowsWhatIsPlannedAndWhoWaits) {
+  RingDescription description = ring_of_one();
+  EXPECT_EQ(ring_info(Ring(description), false).stage, "none");
+  description.waiting = {{.node = NodeId{4}, .disk = DiskId{4}, .name = "n4"}};
+  description.plan = {
+      .steps = {PlanJoin{"n4"}},
+      .leads_to = {.members = description.members, .owners = description.owners, .replicas = 3}};
+  const RingInfo info = ring_info(Ring(description), false);
+  EXPECT_EQ(info.stage, "planned");
+  EXPECT_EQ(info.steps, (std::vector<std::string>{"join n4"}));
+  EXPECT_EQ(info.waiting, (std::vector<std::string>{"n4"}));
+}
+
+TEST(Views, APartitionsSizeIsTheSumOfItsLeaves) {
+  LeafTable leaves(16);
+  leaves.set(3 * kLeavesPerPartition + 7, {.keys = 2, .bytes = 20});
+  leaves.set(3 * kLeavesPerPartition + 9, {.keys = 1, .bytes = 5});
+  leaves.set(4 * kLeavesPerPartition, {});
+  const std::vector<PartitionSize> sizes = partition_sizes(leaves);
+  ASSERT_EQ(sizes.size(), 1U);
+  EXPECT_EQ(sizes[0].partition, 3U);
+  EXPECT_EQ(sizes[0].keys, 3U);
+  EXPECT_EQ(sizes[0].bytes, 25U);
+}
+
 TEST(Views, AMemberIsShownAsItSaysItIs) {
   PeerState state;
   state.hints = 3;

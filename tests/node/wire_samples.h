@@ -54,7 +54,15 @@ inline std::vector<ClientRequest> sample_requests() {
           {ClientRepair{"n1", 0, false}, std::chrono::minutes(10)},
           {ClientRepair{"", std::nullopt, true}, timeout},
           {ClientPurge{"n1"}, timeout},
-          {ClientScrub{"n1"}, timeout}};
+          {ClientScrub{"n1"}, timeout},
+          {ClientPartitionSizes{"n1"}, timeout},
+          {ClientPlanShow{}, timeout},
+          {ClientPlan{{PlanJoin{"n4"}, PlanLeave{"n3"}, PlanReplace{"n2", "n5", true}, PlanWeight{"n1", 0.5},
+                       PlanRack{"n1", "b"}, PlanReplicas{5}, PlanMove{4095, "n1"}}},
+           timeout},
+          {ClientPlan{}, timeout},
+          {ClientCommitPlan{9, ~0ULL}, timeout},
+          {ClientCancelPlan{9}, timeout}};
 }
 
 inline std::vector<ClientReply> sample_replies() {
@@ -78,8 +86,17 @@ inline std::vector<ClientReply> sample_replies() {
                    {"n2", "b", false, {}, ""},
                    {"n3", "c", true, {tombstone}, "", false, {"n1's life 4a1b: 17", ""}}},
                   {"found", "not found"}},
-      ClusterStatus{9, true, {full, down}},
-      RingInfo{9, "digest", 3, 4, "balanced", {full, down}, {"n1", "n2", "n1", "n2"}},
+      ClusterStatus{9, true, {full, down}, 2},
+      RingInfo{9,
+               "digest",
+               3,
+               4,
+               "balanced",
+               {full, down},
+               {"n1", "n2", "n1", "n2"},
+               "begun",
+               {"n4 joins"},
+               {"n5"}},
       Statistics{{"puts", 12}, {"put_p99_us", 1.5}},
       std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}},
       RoutingTable{"description\xFF", {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}},
@@ -90,7 +107,10 @@ inline std::vector<ClientReply> sample_replies() {
       RepairReport{1, 2, 3, 4, true, {"n3 can't be reached", ""}, {0, 17, 65535}},
       RepairReport{},
       PurgeReport{1, 2, {"n3's life 4a1b"}},
-      ScrubReport{1, 2, 3, {"key '\xFF'"}}};
+      ScrubReport{1, 2, 3, {"key '\xFF'"}},
+      std::vector<PartitionSize>{{0, 1, 2}, {65535, ~0ULL, ~0ULL}},
+      PlanOutline{{9, "planned", {"join n4"}, {}, 0, 7, {"partition 3"}, {"two voters"}, {"n4"}, {"n5"}},
+                  {{"n1", "n4", "n2", {0, 4095}}, {"n1", "n4", "", {}}}}};
   std::vector<ClientReply> replies;
   for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}, "seen\xFE"});
   replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}, ""});

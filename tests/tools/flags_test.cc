@@ -345,5 +345,34 @@ TEST(Flags, TheEnvironmentNamesNodesUnlessAFlagDoes) {
   EXPECT_EQ(parse({"get", "k"}).target().nodes, (std::vector<std::string>{"127.0.0.1:7401"}));
 }
 
+TEST(Flags, APlanIsMadeOfSteps) {
+  const auto steps = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    return parse(words).verb<PlanVerb>().steps;
+  };
+  using Steps = std::vector<PlanStep>;
+  EXPECT_EQ(steps({"join", "n4", "n5", "--json"}), (Steps{PlanJoin{"n4"}, PlanJoin{"n5"}}));
+  EXPECT_EQ(steps({"leave", "n3"}), Steps{PlanLeave{"n3"}});
+  EXPECT_EQ(steps({"replace", "n3", "n6"}), (Steps{PlanReplace{"n3", "n6", false}}));
+  EXPECT_EQ(steps({"replace", "n3", "n6", "--force"}), (Steps{PlanReplace{"n3", "n6", true}}));
+  EXPECT_EQ(steps({"weight", "n2", "0.5"}), (Steps{PlanWeight{"n2", 0.5}}));
+  EXPECT_EQ(steps({"rack", "n2", "b"}), (Steps{PlanRack{"n2", "b"}}));
+  EXPECT_EQ(steps({"replicas", "5"}), Steps{PlanReplicas{5}});
+  EXPECT_EQ(steps({"move", "17", "n2"}), (Steps{PlanMove{17, "n2"}}));
+  EXPECT_EQ(parse({"plan", "commit"}).verb<CommitPlanVerb>().epoch, std::nullopt);
+  EXPECT_EQ(parse({"plan", "commit", "7"}).verb<CommitPlanVerb>().epoch, 7U);
+  EXPECT_EQ(parse({"plan", "show"}).exit_code(), -1);
+  EXPECT_EQ(parse({"plan", "cancel"}).exit_code(), -1);
+  for (const auto& wrong : std::vector<std::vector<std::string>>{{"plan"},
+                                                                 {"plan", "join"},
+                                                                 {"plan", "leave"},
+                                                                 {"plan", "replace", "n3"},
+                                                                 {"plan", "weight", "n2", "heavy"},
+                                                                 {"plan", "replicas", "-1"},
+                                                                 {"plan", "move", "n2", "17"},
+                                                                 {"plan", "commit", "soon"}})
+    EXPECT_EQ(parse(wrong).exit_code(), 2) << wrong.back();
+}
+
 }  // namespace
 }  // namespace ringkv::tools

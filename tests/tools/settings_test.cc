@@ -44,6 +44,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
                                                                      {"bootstrap", "true"},
                                                                      {"join", "a:1,[::1]:2"},
                                                                      {"join-timeout", "1m"},
+                                                                     {"plan-only", "true"},
                                                                      {"replicas", "2"},
                                                                      {"partitions", "64"},
                                                                      {"placer", "hashed"},
@@ -76,6 +77,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
   EXPECT_EQ(again->options.placer, Placer::kHashed);
   EXPECT_EQ(again->options.join, (std::vector<std::string>{"a:1", "[::1]:2"}));
   EXPECT_EQ(again->options.join_timeout, std::chrono::minutes(1));
+  EXPECT_TRUE(again->options.plan_only);
   EXPECT_EQ(again->options.hint_budget_bytes, 65'536U);
   EXPECT_EQ(again->options.round_interval.count(), 0);
   EXPECT_EQ(again->options.scrub_interval, std::chrono::hours(2));

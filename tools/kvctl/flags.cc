@@ -42,6 +42,7 @@ CommandLine::CommandLine() {
   add_buckets();
   add_wait();
   add_convergence();
+  add_plan();
   add_faults();
 }
 

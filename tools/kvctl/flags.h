@@ -126,6 +126,19 @@ struct ScrubVerb {
   std::chrono::milliseconds timeout{0};
 };
 
+// What is drafted is printed after each.
+struct PlanVerb {
+  std::vector<PlanStep> steps;
+};
+
+struct ShowPlanVerb {};
+
+struct CommitPlanVerb {
+  std::optional<uint64_t> epoch;  // nothing: whatever is drafted
+};
+
+struct CancelPlanVerb {};
+
 // Between two members.
 struct DropTrafficVerb {
   std::string one;
@@ -148,7 +161,8 @@ struct SkewClockVerb {
 using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
                           LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
                           ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb,
-                          SkewClockVerb, HintsVerb, LagVerb, RepairVerb, PurgeVerb, ScrubVerb>;
+                          SkewClockVerb, HintsVerb, LagVerb, RepairVerb, PurgeVerb, ScrubVerb, PlanVerb,
+                          ShowPlanVerb, CommitPlanVerb, CancelPlanVerb>;
 
 struct Invocation {
   Target target;

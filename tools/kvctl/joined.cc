@@ -4,17 +4,12 @@
 #include <vector>
 
 #include "tools/common/units.h"
+#include "tools/kvctl/table.h"
 
 namespace ringkv::tools {
 namespace {
 
 bool is_passing(const std::string& status) { return status == "joining" || status == "leaving"; }
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
 
 std::optional<std::string> missing_majority(const ClusterStatus& status) {
   std::vector<std::string> without;

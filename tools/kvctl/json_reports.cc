@@ -1,4 +1,4 @@
-// What all members have answered.
+// What all members have answered, and what is planned.
 #include <nlohmann/json.hpp>
 
 #include "tools/kvctl/json_text.h"
@@ -64,6 +64,28 @@ std::string to_json(const ScrubOfAll& scrub) {
                      {"problems", scrub.sum.problems},
                      {"partial", !scrub.unknown.empty()},
                      {"unknown", scrub.unknown}};
+  return json.dump();
+}
+
+std::string to_json(const PlanReport& report) {
+  Json moves = Json::array();
+  for (const PlanMoves& one : report.moves) {
+    moves.push_back({{"from", one.from},
+                     {"to", one.to},
+                     {"partitions", one.partitions},
+                     {"keys", one.keys},
+                     {"bytes", one.bytes}});
+  }
+  const Json json = {{"from_epoch", report.from_epoch},
+                     {"stage", report.stage},
+                     {"steps", report.steps},
+                     {"moves", moves},
+                     {"seconds", report.seconds},
+                     {"below_n", report.below_n},
+                     {"rack_violations", report.rack_violations},
+                     {"warnings", report.warnings},
+                     {"waiting", report.waiting},
+                     {"not_ready", report.not_ready}};
   return json.dump();
 }
 

@@ -129,8 +129,10 @@ std::string to_json(const PutReceipt& receipt) {
 }
 
 std::string to_json(const ClusterStatus& status) {
-  Json json = {
-      {"epoch", status.epoch}, {"change_under_way", status.change_under_way}, {"members", Json::array()}};
+  Json json = {{"epoch", status.epoch},
+               {"change_under_way", status.change_under_way},
+               {"voters", status.voters},
+               {"members", Json::array()}};
   for (const MemberInfo& member : status.members) {
     json["members"].push_back({{"name", member.name},
                                {"state", member.state},
@@ -161,6 +163,9 @@ std::string to_json(const RingInfo& ring) {
                                {"weight", member.weight},
                                {"status", member.status}});
   }
+  json["stage"] = ring.stage;
+  json["steps"] = ring.steps;
+  json["waiting"] = ring.waiting;
   if (!ring.owners.empty()) json["owners"] = ring.owners;
   return json.dump();
 }

@@ -9,30 +9,13 @@
 #include "ringkv/text.h"
 #include "tools/common/units.h"
 #include "tools/kvctl/json_text.h"
+#include "tools/kvctl/table.h"
 
 namespace ringkv::tools {
 namespace {
 
 constexpr size_t kValueBytesShown = 64;
 constexpr double kSkewSecondsMax = 5;  // what nodes tolerate of each other
-
-using Row = std::vector<std::string>;
-
-// Columns separated by two blanks, each as wide as its widest cell.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i)
-      text += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    text += row.back() + '\n';
-  }
-  return text;
-}
 
 std::string decimal(double value, int digits) {
   std::ostringstream out;
@@ -97,6 +80,7 @@ std::string warnings(const ClusterStatus& status) {
     if (std::fabs(member.skew_seconds.value_or(0)) > kSkewSecondsMax)
       text += member.name + "'s clock is " + decimal(*member.skew_seconds, 1) + "s off the asked node's\n";
   }
+  if (status.voters == 2) text += "with two voters both must answer whenever the ring is to change\n";
   return text;
 }
 
@@ -144,6 +128,8 @@ std::string to_text(const RingInfo& ring) {
   for (const MemberInfo& member : ring.members)
     rows.push_back({member.name, hex(member.id), member.rack, decimal(member.weight, 2), member.status});
   text += table(rows);
+  if (ring.stage != "none") text += ring.stage + ": " + listed(ring.steps) + "; see `kvctl plan show`\n";
+  if (!ring.waiting.empty()) text += "waiting to join: " + listed(ring.waiting) + '\n';
   for (size_t i = 0; i < ring.owners.size(); ++i) text += std::to_string(i) + ' ' + ring.owners[i] + '\n';
   return text;
 }

@@ -15,6 +15,9 @@ std::string to_text(const ClusterStatus& status, bool verbose);
 std::string to_text(const RingInfo& ring);
 std::string to_text(const std::vector<BucketInfo>& buckets);
 
+// plan_text.cc
+std::string to_text(const PlanReport& report);
+
 // Of all members.
 std::string to_text(const HintsOfAll& hints);
 std::string to_text(const LagOfAll& lag);

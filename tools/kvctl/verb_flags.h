@@ -58,6 +58,10 @@ class CommandLine {
   void add_convergence();
   std::chrono::milliseconds take_work_timeout();
 
+  // flags_plan.cc
+  void add_plan();
+  void add_planning(CLI::App& plan);
+
   CLI::App app_{"Asks the nodes of a ringkv cluster.", "kvctl"};
   Target target_;
   std::optional<std::chrono::milliseconds> timeout_;
@@ -83,6 +87,7 @@ class CommandLine {
   std::optional<std::chrono::milliseconds> bucket_ttl_;
   ChangeBucketVerb change_;
   RepairVerb repair_;
+  bool force_replacement_ = false;
 };
 
 // What a flag's text in base64 stands for; throws CLI::ValidationError.

@@ -44,6 +44,12 @@ int run(Session& session, const RepairVerb& verb);
 int run(Session& session, const PurgeVerb& verb);
 int run(Session& session, const ScrubVerb& verb);
 
+// plan.cc
+int run(Session& session, const PlanVerb& verb);
+int run(Session& session, const ShowPlanVerb& verb);
+int run(Session& session, const CommitPlanVerb& verb);
+int run(Session& session, const CancelPlanVerb& verb);
+
 // fault.cc
 int run(Session& session, const DropTrafficVerb& verb);
 int run(Session& session, const DelayTrafficVerb& verb);

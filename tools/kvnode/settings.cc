@@ -110,8 +110,12 @@ const std::vector<Setting>& all_settings() {
       addresses_setting({"join", "HOST:PORT[,HOST:PORT…]",
                          "First start: join the cluster of any of these (peer addresses)"},
                         &Options::join),
-      duration_setting({"join-timeout", "DURATION", "How long to try to join (default 30s)"},
-                       &Options::join_timeout),
+      duration_setting(
+          {"join-timeout", "DURATION", "How long to try to join while no member says to wait (default 30s)"},
+          &Options::join_timeout),
+      switch_setting("plan-only",
+                     "First start: wait until `kvctl plan join NAME` and `plan commit` take it in",
+                     [](Settings& settings) -> bool& { return settings.options.plan_only; }),
       optional_count_setting({"replicas", "N", "Founding: copies of each key (default 3)"},
                              &Options::replicas),
       optional_count_setting(

@@ -18,8 +18,8 @@ node_pid() {
   return 1
 }
 
-# node_start FOLDER FLAG…: returns when it serves, else shows its last lines and fails.
-node_start() {
+# node_launch FOLDER FLAG…: starts it and waits for nothing.
+node_launch() {
   local folder=$1 pid fd
   shift
   mkdir -p "$folder"
@@ -35,6 +35,12 @@ node_start() {
   pid=$!
   disown "$pid"  # no word of bash's own when it is killed
   echo "$pid" >"$folder/pid"
+}
+
+# node_wait FOLDER: returns when it serves, else shows its last lines and fails.
+node_wait() {
+  local folder=$1 pid
+  pid=$(cat "$folder/pid")
   for _ in $(seq 3000); do
     if grep -q '^ready ' "$folder/out"; then return 0; fi
     kill -0 "$pid" 2>/dev/null || break
@@ -46,6 +52,8 @@ node_start() {
   is_gone "$pid" && rm -f "$folder/pid"
   return 1
 }
+
+node_start() { node_launch "$@" && node_wait "$1"; }
 
 # node_address FOLDER: where its clients are served.
 node_address() { sed -n 's/^ready .*client=\([^ ]*\).*/\1/p' "$1/out"; }

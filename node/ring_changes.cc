@@ -1,0 +1,204 @@
+#include "node/ring_changes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "node/member_tables.h"
+#include "node/plan_target.h"
+
+namespace ringkv {
+namespace {
+
+bool is_same_directory(const Member* known, const Member& joiner) {
+  return known != nullptr && known->node == joiner.node && known->disk == joiner.disk;
+}
+
+// One change at a time, and one that a leaver has left behind comes to its end first.
+Status check_may_begin(const RingDescription& ring) {
+  if (!ring.open) return forbidden("the ring has no data yet: members just join it");
+  if (Status status = check_no_change(ring); !status.ok()) return status;
+  if (Status status = check_no_leaver(ring); !status.ok()) return status;
+  return check_no_plan(ring);
+}
+
+// Whoever joins is a member from now on, without partitions and without a vote until the end.
+void add_joiner(RingDescription& ring, Member joiner) {
+  const std::vector<Member> before = ring.members;
+  joiner.status = MemberStatus::kJoining;
+  joiner.voter = false;
+  insert_in_order(ring.members, joiner);
+  ring.owners = renumbered(ring.owners, before, ring.members);
+}
+
+RingDescription with_change_ended(RingDescription ring) {
+  RingChange change = std::move(*ring.change);
+  ring.members = std::move(change.members);
+  ring.owners = std::move(change.owners);
+  ring.replicas = change.replicas;
+  ring.change.reset();
+  return ring;
+}
+
+RingDescription with_change_cancelled(RingDescription ring) {
+  const std::vector<Member> before = ring.members;
+  std::erase_if(ring.members, [](const Member& member) { return member.status == MemberStatus::kJoining; });
+  ring.owners = renumbered(ring.owners, before, ring.members);
+  for (Member& member : ring.members) member.status = MemberStatus::kNormal;
+  ring.change.reset();
+  return ring;
+}
+
+Result<RingDescription> with_begun_step(const RingDescription& ring, const PlanStep& step) {
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
+  Result<RingChange> change = plan_target(ring, std::array{step});
+  if (!change.ok()) return change.status();
+  return with_begun(ring, *std::move(change));
+}
+
+// As one that waits, whether it has waited or not.
+Result<RingDescription> with_waiting(RingDescription ring, Member joiner) {
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
+  if (Status status = check_joiner(ring, joiner); !status.ok()) return status;
+  joiner.voter = true;
+  joiner.status = MemberStatus::kNormal;
+  std::erase_if(ring.waiting, [&](const Member& one) { return one.name == joiner.name; });
+  insert_in_order(ring.waiting, joiner);
+  return ring;
+}
+
+Result<RingDescription> with_begun_join(const RingDescription& ring, const Member& joiner) {
+  if (is_same_directory(ring.find_member(joiner.name), joiner)) return ring;
+  const Result<RingDescription> waiting = with_waiting(ring, joiner);
+  if (!waiting.ok()) return waiting.status();
+  return with_begun_step(*waiting, PlanJoin{joiner.name});
+}
+
+Result<RingDescription> with_begun_replace(const RingDescription& ring, const std::string& old_name,
+                                           const Member& joiner) {
+  if (is_same_directory(ring.find_member(joiner.name), joiner)) return ring;
+  const Result<RingDescription> waiting = with_waiting(ring, joiner);
+  if (!waiting.ok()) return waiting.status();
+  return with_begun_step(*waiting, PlanReplace{old_name, joiner.name, true});
+}
+
+Result<RingDescription> with_begun_leave(const RingDescription& ring, const std::string& name) {
+  const Member* member = ring.find_member(name);
+  if (member != nullptr && member->status == MemberStatus::kLeaving) return ring;
+  return with_begun_step(ring, PlanLeave{name});
+}
+
+Result<RingDescription> with_begun_weight(const RingDescription& ring, const std::string& name,
+                                          double weight) {
+  const Member* member = find_in(ring.change ? ring.change->members : ring.members, name);
+  if (member != nullptr && member->weight == weight) return ring;
+  return with_begun_step(ring, PlanWeight{name, weight});
+}
+
+Result<RingDescription> with_removed(RingDescription ring, std::string_view name) {
+  if (Status status = check_no_change(ring); !status.ok()) return status;
+  const Member* member = ring.find_member(name);
+  if (member == nullptr) return ring;
+  if (member->status != MemberStatus::kLeaving)
+    return forbidden(cat(name, " owns partitions: `kvctl plan leave ", name, "` moves them first"));
+  const std::vector<Member> before = ring.members;
+  std::erase_if(ring.members, [&](const Member& one) { return one.name == name; });
+  ring.owners = renumbered(ring.owners, before, ring.members);
+  return ring;
+}
+
+}  // namespace
+
+Status check_no_change(const RingDescription& ring) {
+  if (!ring.change) return {};
+  return unavailable(cat("another change of the ring is under way (epoch ", ring.epoch,
+                         "): `kvctl plan show` says how far it has come"));
+}
+
+Status check_no_leaver(const RingDescription& ring) {
+  for (const Member& member : ring.members) {
+    if (member.status == MemberStatus::kLeaving)
+      return unavailable(cat(member.name, " is still leaving: the ring can be changed once it is gone"));
+  }
+  return {};
+}
+
+Status check_no_plan(const RingDescription& ring) {
+  if (!ring.plan) return {};
+  return unavailable(cat("a plan is drafted (epoch ", ring.epoch,
+                         "): `kvctl plan show` shows it, `plan commit` begins it, `plan cancel` drops it"));
+}
+
+Status check_may_join(const RingDescription& ring, const Member& joiner) {
+  if (is_same_directory(ring.find_member(joiner.name), joiner)) return {};
+  if (Status status = check_joiner(ring, joiner); !status.ok()) return status;
+  if (ring.open) return check_may_begin(ring);
+  if (Status status = check_no_change(ring); !status.ok()) return status;
+  return check_no_plan(ring);
+}
+
+RingDescription with_begun(RingDescription ring, RingChange change) {
+  ring.plan.reset();
+  for (const Member& after : change.members) {
+    if (ring.find_member(after.name) != nullptr) continue;
+    std::erase_if(ring.waiting, [&](const Member& one) { return one.name == after.name; });
+    add_joiner(ring, after);
+  }
+  for (Member& member : ring.members) {
+    const Member* after = find_in(std::as_const(change.members), member.name);
+    if (after == nullptr || after->status == MemberStatus::kLeaving) member.status = MemberStatus::kLeaving;
+  }
+  ring.change = std::move(change);
+  return ring.open ? ring : with_change_ended(std::move(ring));
+}
+
+RingEdit begun_leave(std::string_view name) {
+  return [name = std::string(name)](const RingDescription& ring) { return with_begun_leave(ring, name); };
+}
+
+RingEdit begun_join(const Member& joiner) {
+  return [joiner](const RingDescription& ring) { return with_begun_join(ring, joiner); };
+}
+
+RingEdit begun_replace(std::string_view old_name, const Member& joiner) {
+  return [old_name = std::string(old_name), joiner](const RingDescription& ring) {
+    return with_begun_replace(ring, old_name, joiner);
+  };
+}
+
+RingEdit begun_weight(std::string_view name, double weight) {
+  return [name = std::string(name), weight](const RingDescription& ring) {
+    return with_begun_weight(ring, name, weight);
+  };
+}
+
+RingEdit switched(uint64_t epoch) {
+  return [epoch](const RingDescription& ring) -> Result<RingDescription> {
+    RingDescription next = ring;
+    if (ring.epoch == epoch && next.change) next.change->switched = true;
+    return next;
+  };
+}
+
+RingEdit finished(uint64_t epoch) {
+  return [epoch](const RingDescription& ring) -> Result<RingDescription> {
+    if (ring.epoch != epoch || !ring.change || !ring.change->switched) return ring;
+    return with_change_ended(ring);
+  };
+}
+
+RingEdit cancelled(uint64_t epoch) {
+  return [epoch](const RingDescription& ring) -> Result<RingDescription> {
+    if (ring.epoch != epoch || !ring.change) return ring;
+    if (ring.change->switched) return forbidden("the ring has been switched: the way back is another change");
+    return with_change_cancelled(ring);
+  };
+}
+
+RingEdit removed(std::string_view name) {
+  return [name = std::string(name)](const RingDescription& ring) { return with_removed(ring, name); };
+}
+
+}  // namespace ringkv

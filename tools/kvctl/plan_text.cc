@@ -1,0 +1,68 @@
+#include <iomanip>
+#include <sstream>
+
+#include "ringkv/text.h"
+#include "tools/common/units.h"
+#include "tools/kvctl/plain_text.h"
+#include "tools/kvctl/table.h"
+
+namespace ringkv::tools {
+namespace {
+
+Row row_of(const PlanMoves& moves) {
+  return {moves.from, moves.to, std::to_string(moves.partitions), std::to_string(moves.keys),
+          human_bytes(moves.bytes)};
+}
+
+std::string moves_text(const std::vector<PlanMoves>& moves) {
+  std::vector<Row> rows = {{"FROM", "TO", "PARTITIONS", "KEYS", "BYTES"}};
+  PlanMoves total{.from = "all", .to = ""};
+  for (const PlanMoves& one : moves) {
+    rows.push_back(row_of(one));
+    total.partitions += one.partitions;
+    total.keys += one.keys;
+    total.bytes += one.bytes;
+  }
+  if (moves.size() > 1) rows.push_back(row_of(total));
+  return table(rows, {2, 3, 4});
+}
+
+std::string headline(const PlanReport& report) {
+  const std::string epoch = "epoch " + std::to_string(report.from_epoch);
+  if (report.stage == "none") return "nothing is planned, " + epoch + '\n';
+  return report.stage + ", " + epoch + ": " + listed(report.steps) + '\n';
+}
+
+std::string seconds_text(double seconds) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(seconds < 10 ? 1 : 0) << seconds << " s";
+  return out.str();
+}
+
+std::string end_of(const PlanReport& report) {
+  if (report.stage == "planned") return "nothing has happened yet; `kvctl plan commit` begins it\n";
+  if (report.not_ready.empty()) return "";
+  return (report.stage == "begun" ? "still taking copies in: " : "still to take the new ring: ") +
+         listed(report.not_ready) + '\n';
+}
+
+}  // namespace
+
+std::string to_text(const PlanReport& report) {
+  std::string text = headline(report);
+  if (report.stage != "none") {
+    if (report.moves.empty()) {
+      text += "no copy moves\n";
+    } else {
+      text += moves_text(report.moves) + "takes at least " + seconds_text(report.seconds) + '\n';
+    }
+    if (report.below_n > 0)
+      text += counted(report.below_n, "partition") + " with fewer than N live copies meanwhile\n";
+  }
+  for (const std::string& violation : report.rack_violations) text += "racks: " + violation + '\n';
+  for (const std::string& warning : report.warnings) text += "warning: " + warning + '\n';
+  if (!report.waiting.empty()) text += "waiting to join: " + listed(report.waiting) + '\n';
+  return text + end_of(report);
+}
+
+}  // namespace ringkv::tools
