@@ -206,8 +206,7 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
   const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
   if (is_final && introduction_.under_way()) return introduction_.end(why);
   // Another life has taken over, or this one has no place any more.
-  if (why.code() == StatusCode::kForbidden)
-    return is_leaving() ? callbacks_.on_left(why) : callbacks_.on_fenced(why);
+  if (why.code() == StatusCode::kForbidden) return end_membership(ring(), why);
   introduction_.on_failed(node);
 }
 

@@ -325,10 +325,14 @@ void ClusterMember::take_outcome() {
   }
 }
 
-// Once it owns nothing any more it is removed when the others have all that it had.
-bool ClusterMember::is_leaving() const {
-  const Member* self = ring().description().find_member(settings_.self.node);
-  return self != nullptr && self->status == MemberStatus::kLeaving && !ring().description().change;
+// `last`: the ring in which it was one. A leaver that owns nothing any more is removed when the others have all
+// that it had; a joiner, before it has anything.
+void ClusterMember::end_membership(const Ring& last, const Status& why) {
+  const Member* self = last.description().find_member(settings_.self.node);
+  const MemberStatus status = self == nullptr ? MemberStatus::kNormal : self->status;
+  if (status == MemberStatus::kLeaving && !last.description().change) return callbacks_.on_left({});
+  if (status == MemberStatus::kJoining) return callbacks_.on_left(why);
+  callbacks_.on_fenced(why);
 }
 
 void ClusterMember::adopt(std::string_view description) {
@@ -341,13 +345,13 @@ void ClusterMember::adopt(std::string_view description) {
   if (EpochGate::RingOrder(next->lineage, next->epoch) <= EpochGate::order_of(ring())) return;
   const Member* self = next->find_member(settings_.self.node);
   Status fenced;
-  const bool left = self == nullptr && is_leaving();
   if (self == nullptr || self->disk != settings_.self.disk) {
     fenced =
         forbidden(cat(settings_.self.name, " is no member of the cluster any more since epoch ", next->epoch,
                       ": ", self == nullptr ? "it was removed" : "another directory has taken its place",
                       "; what it holds is never served again"));
   }
+  const std::optional<Ring> last = fenced.ok() ? std::nullopt : std::optional<Ring>(ring());
   const std::vector<NodeId> before = others();
   const uint64_t epoch = next->epoch;
   life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch] {
@@ -361,12 +365,15 @@ void ClusterMember::adopt(std::string_view description) {
   if (std::optional<MetaRecord> record = book_.keep_members(ring().description()))
     life_.record(std::move(*record), [] {});
   for (const NodeId node : before) {
-    if (ring().description().find_member(node) == nullptr) links_.forget(node);
+    if (ring().description().find_member(node) != nullptr) continue;
+    links_.forget(node);
+    callbacks_.on_removed(
+        node, forbidden(cat("node ", hex(node.value), " is no member of this cluster any more since epoch ", epoch)));
   }
   for (const NodeId node : others()) links_.greet(node);
   update_view();
   callbacks_.on_ring();
-  if (!fenced.ok()) return left ? callbacks_.on_left(fenced) : callbacks_.on_fenced(fenced);
+  if (last) return end_membership(*last, fenced);
   gate_.on_ring(ring(), environment_.clock.now());
 }
 

@@ -48,7 +48,9 @@ class ClusterMember {
     std::function<void()> on_ring;                 // another ring holds
     std::function<void(NodeId, Boot)> on_boot;     // the latest life of a node; others are over
     std::function<void(const Status&)> on_fenced;  // this node is no member any more
-    std::function<void(const Status&)> on_left;    // the same, as it was asked to: others have its data
+    // The same, as it was asked to: others have its data. Not OK: a joiner whose joining was cancelled.
+    std::function<void(const Status&)> on_left;
+    std::function<void(NodeId, const Status&)> on_removed;  // that node is no member any more
   };
 
   // CORRUPTION when what was found on disk is damaged.
@@ -105,7 +107,7 @@ class ClusterMember {
   void doubt_wholeness(NodeId node);
   void keep_older_copy();
   void adopt(std::string_view description);
-  bool is_leaving() const;
+  void end_membership(const Ring& last, const Status& why);
   void take_outcome();
   void update_view();
   void update_own_state(Time now);

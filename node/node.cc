@@ -203,7 +203,9 @@ Status Node::enter_cluster(OpenedStore& opened) {
                           {.on_ring = [this] { on_ring(); },
                            .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
                            .on_fenced = [this](const Status& why) { on_fenced(why); },
-                           .on_left = [this](const Status& why) { on_left(why); }});
+                           .on_left = [this](const Status& why) { on_left(why); },
+                           .on_removed = [this](NodeId node,
+                                                const Status& why) { peer_door_.refuse(node, why); }});
   if (!entered.ok()) {
     life_.reset();
     return entered.status();
@@ -289,9 +291,9 @@ void Node::on_fenced(const Status& why) {
 
 void Node::on_left(const Status& why) {
   if (!ended_.ok()) return;
-  on_fenced(why);
-  environment_.log.info("node", cat(identity_.name, " has left its cluster, and its data are with the others"));
-  if (settings_.on_left) settings_.on_left();
+  on_fenced(why.ok() ? forbidden(cat(identity_.name, " has left its cluster; its data are with the others"))
+                     : forbidden(cat("the joining of ", identity_.name, " was cancelled: ", why.message())));
+  if (settings_.on_left) settings_.on_left(why.ok() ? Status() : ended_);
 }
 
 void Node::reopen_when_quiet(Time now) {

@@ -47,8 +47,8 @@ class Node final : public LoopHandler, private PeerReception {
     bool enable_faults = false;
     // The identity has changed by joining, and the ring is on disk: to be kept. Called on the loop, once.
     std::function<Status(const Identity&)> keep_identity;
-    // It was told to leave the cluster, and has: called on the loop, once.
-    std::function<void()> on_left;
+    // It was told to leave the cluster, and has; not OK: its joining was cancelled. Called on the loop, once.
+    std::function<void(const Status&)> on_left;
     Life::Settings life;
     uint64_t disk_reserve_bytes = 0;  // 0: 5 % of the disk, at least the write buffers, at most 1 GiB
     uint64_t write_buffer_bytes = 0;

@@ -236,6 +236,13 @@ void PeerDoor::keep_only(NodeId node, Boot boot) {
   }
 }
 
+void PeerDoor::refuse(NodeId node, const Status& why) {
+  for (const auto& [id, who] : welcomed_of(node)) {
+    codec_.encode_refusal(why, transport_.output(id));
+    end(id);
+  }
+}
+
 std::vector<std::pair<ConnectionId, PeerDoor::Who>> PeerDoor::welcomed_of(NodeId node) const {
   std::vector<std::pair<ConnectionId, Who>> found;
   for (const auto& [id, connection] : connections_) {

@@ -51,6 +51,8 @@ class PeerDoor final : public TransportHandler {
 
   // Ends the connections of every other life of the node.
   void keep_only(NodeId node, Boot boot);
+  // All of that node; it is told why.
+  void refuse(NodeId node, const Status& why);
   // Ends all connections, those whose greeting is still being judged too.
   void close_all();
   void on_tick(Time now);  // ends connections that never greet

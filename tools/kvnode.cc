@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <future>
 #include <iostream>
 #include <memory>
 
@@ -58,7 +59,11 @@ int serve(Settings settings) {
     log.write(severity, room, message);
   };
 
-  settings.options.on_left = [&signals] { signals.end(); };
+  std::promise<Status> left;
+  settings.options.on_left = [&](const Status& status) {
+    left.set_value(status);
+    signals.end();
+  };
   Result<std::unique_ptr<Db>> db = Db::open(settings.options);
   if (!db.ok()) return fail(db.status());
   signals.serve();
@@ -70,7 +75,10 @@ int serve(Settings settings) {
   const Status closed = (*db)->close();
   // What was acknowledged is as safe as it was said to be; only the last flush is missing.
   if (!closed.ok()) log.write(LogSeverity::kWarning, "kvnode", closed.message());
-  return 0;
+  std::future<Status> membership = left.get_future();
+  if (membership.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return 0;
+  const Status ended = membership.get();
+  return ended.ok() ? 0 : fail(ended);
 }
 
 int run(int argc, char** argv) {

@@ -65,9 +65,10 @@ struct Options {
   // unreadable, once their owners have it.
   std::chrono::milliseconds drop_grace{std::chrono::minutes(10)};
 
-  // Called once, from a thread of the Db, when this node has left its cluster as it was told to: it serves
-  // nothing any more, and its data directory can't come back. Don't close the Db from within.
-  std::function<void()> on_left = {};
+  // Called once, from a thread of the Db, when this node has left its cluster as it was told to (OK), or its
+  // joining was cancelled: it serves nothing any more, and its data directory can't come back. Don't close the
+  // Db from within.
+  std::function<void(const Status&)> on_left = {};
 
   // Called from any thread; nothing: no log.
   std::function<void(LogSeverity, std::string_view room, std::string_view message)> log = {};

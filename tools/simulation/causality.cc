@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/simulation/ring_history.h"
+
 namespace ringkv::simulation {
 namespace {
 
@@ -30,15 +32,29 @@ Causality::Keeps Causality::keeps(const Held& held, const Look& look) const {
                                                                                        : Keeps::kFetchesAgain;
 }
 
+bool Causality::stayed_owner(const Held& held, const Look& look) const {
+  return ring_.rings == nullptr || ring_.rings->stayed(history_.bucket, history_.key, held.node,
+                                                       held.written.known, look.completed_at);
+}
+
+bool Causality::owners_rested(const Held& held, const Look& look) const {
+  return ring_.rings == nullptr ||
+         ring_.rings->rested(history_.bucket, history_.key, held.written.known, look.completed_at);
+}
+
+// Who takes a key over has heard so many owners that a write which a quorum holds is there; of one that fewer
+// hold it may hear later.
 bool Causality::must_include(const Write& write, const Look& look) const {
   if (look.healed && look.node.empty()) return must_include_once_healed(write, look);
   std::map<std::string_view, Keeps> holders;
+  bool rested = true;
   for (const Held& held : write.held) {
     if (held.written.known >= look.invoked || held.hint) continue;
     if (!look.node.empty()) {
-      if (held.node == look.node && keeps(held, look) == Keeps::kYes) return true;
+      if (held.node == look.node && keeps(held, look) == Keeps::kYes && stayed_owner(held, look)) return true;
     } else if (!held.node.empty()) {
       const Keeps found = keeps(held, look);
+      rested = rested && owners_rested(held, look);
       const auto [holder, is_new] = holders.try_emplace(held.node, found);
       if (!is_new) holder->second = std::min(holder->second, found);
     } else if (must_include_by_count(held, look)) {
@@ -50,6 +66,7 @@ bool Causality::must_include(const Write& write, const Look& look) const {
                                                [&](const auto& holder) { return holder.second == what; }));
   };
   if (count(Keeps::kYes) == 0) return false;
+  if (!rested && count(Keeps::kYes) < ring_.quorum()) return false;
   return count(Keeps::kYes) + count(Keeps::kFetchesAgain) + look.read_quorum > ring_.copies;
 }
 

@@ -42,6 +42,8 @@ class Causality {
   bool was_surely_stamped_before(const Write& earlier, const Write& write) const;
   enum class Keeps : uint8_t { kYes, kFetchesAgain, kMaybeNot };
   Keeps keeps(const Held& held, const Look& look) const;
+  bool stayed_owner(const Held& held, const Look& look) const;
+  bool owners_rested(const Held& held, const Look& look) const;
   bool must_include_once_healed(const Write& write, const Look& look) const;
   bool must_include_by_count(const Held& held, const Look& look) const;
 

@@ -31,6 +31,11 @@ bool asks_for_unknown_bucket(const Operation& operation, const RingFacts& ring) 
   return since != ring.bucket_since.end() && operation.reply.epoch < since->second;
 }
 
+bool names_who_has_left(const Operation& operation, const RingFacts& ring) {
+  const auto* get = std::get_if<ClientLocalGet>(&operation.request.body);
+  return get != nullptr && ring.left.contains(get->node);
+}
+
 bool is_expected(const Operation& operation, const RingFacts& ring) {
   switch (operation.reply.status.code()) {
     case StatusCode::kOk:
@@ -44,7 +49,7 @@ bool is_expected(const Operation& operation, const RingFacts& ring) {
     case StatusCode::kCorruption:
       return ring.files_damaged;  // and nothing was written
     case StatusCode::kInvalidArgument:
-      return asks_for_unknown_bucket(operation, ring);
+      return asks_for_unknown_bucket(operation, ring) || names_who_has_left(operation, ring);
     default:
       return false;
   }

@@ -102,6 +102,8 @@ std::string name_of(OperationIndex index);
 std::optional<OperationName> operation_named_in(const ClientReply& reply);
 
 // What the checkers must know of the ring. No owner changes while a history is written.
+class RingHistory;
+
 struct RingFacts {
   uint32_t copies = 1;     // of each key
   std::string lww_bucket;  // the one in which the last writer wins
@@ -109,8 +111,10 @@ struct RingFacts {
   std::map<std::string, uint64_t, std::less<>> bucket_since;
   std::map<NodeId, std::string> names;
   std::set<std::string> gone;    // for good
+  std::set<std::string> left;    // the ring, and came back as another member
   bool files_damaged = false;    // some node found a file that it couldn't read
   std::set<Actor> closed_lives;  // contexts needn't list them any more
+  const RingHistory* rings = nullptr;  // nothing: owners never changed
 
   // The default r and w of every bucket.
   uint32_t quorum() const { return copies / 2 + 1; }

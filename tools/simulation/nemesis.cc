@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "node/ring_changes.h"
+
 namespace ringkv::simulation {
 namespace {
 

@@ -105,8 +105,9 @@ Node::Settings SimulatedNode::node_settings() {
     nodes_.push_back(identity.node);
     return Status();
   };
-  settings.on_left = [this] {
+  settings.on_left = [this](const Status&) {
     left_ = true;
+    ++times_left_;
     process_->stopped = true;
   };
   return settings;

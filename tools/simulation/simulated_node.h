@@ -110,8 +110,9 @@ class SimulatedNode {
   void accept_loss();
   // As an operator has it proposed here; `what`: for the trace.
   void change_ring(RingEdit edit, std::string_view what);
-  // It was told to leave the ring, and has.
+  // It was told to leave the ring, and has; or its joining was cancelled.
   bool has_left() const { return left_; }
+  uint64_t times_left() const { return times_left_; }
   // Of a machine that has left and isn't running: an empty directory, and nobody's.
   void begin_anew();
   // All that it has been.
@@ -171,6 +172,7 @@ class SimulatedNode {
   NodeId member_;        // that it was when its disk was wiped
   std::vector<NodeId> nodes_;
   bool left_ = false;
+  uint64_t times_left_ = 0;
   bool founds_ = false;  // the cluster, where its disk is empty
   uint64_t lives_ = 0;   // that have served
   uint32_t moves_ = 0;

@@ -16,6 +16,7 @@
 #include "tools/simulation/copies_checker.h"
 #include "tools/simulation/nemesis.h"
 #include "tools/simulation/peace_checker.h"
+#include "tools/simulation/ring_history.h"
 #include "tools/simulation/simulated_node.h"
 #include "tools/simulation/workload.h"
 
@@ -103,9 +104,11 @@ class Simulation {
     facts.lww_bucket = kLwwBucket;
     for (const auto& node : nodes_) {
       for (const NodeId known : node->nodes()) facts.names[known] = node->name();
+      if (node->times_left() > 0) facts.left.insert(node->name());
       if (nemesis_ != nullptr && nemesis_->is_gone(*node)) facts.gone.insert(node->name());
     }
     facts.closed_lives = closed_lives_;
+    facts.rings = &ring_history_;
     facts.files_damaged = files_damaged_;
     for (const RingDescription& ring : watch_.descriptions()) {
       for (const BucketDescription& bucket : ring.buckets)
@@ -191,6 +194,8 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (const auto sight = node->sight()) {
         watch_.look(*sight);
+        if (ring_history_.is_new(*sight->ring))
+          ring_history_.note(*sight->ring, history_.mark(), events_.now());
         look_at_life(*node, *node->life());
       } else {
         watch_.gone(node->name());
@@ -393,6 +398,7 @@ class Simulation {
   World world_{events_, trace_, random_, faults_, sightings_, history_.calendar()};
   SimulatedNetwork network_{world_};
   ClusterWatch watch_;
+  RingHistory ring_history_;
   std::set<Actor> closed_lives_;
   std::map<std::string, size_t> closed_seen_;  // of each node, so many
   SimulatedNode::Settings common_;
