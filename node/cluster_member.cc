@@ -239,10 +239,10 @@ RingView ClusterMember::ring_view() const {
 
 void ClusterMember::drive_change(Time now) {
   const RingDescription& ring = this->ring().description();
-  const bool has_leaver = std::any_of(ring.members.begin(), ring.members.end(), [](const Member& member) {
-    return member.status == MemberStatus::kLeaving;
+  const bool unsettled = std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
+    return member.status == MemberStatus::kLeaving || (ring.open && !member.voter);
   });
-  if ((!ring.change && !has_leaver) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
+  if ((!ring.change && !unsettled) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
   driven_at_ = now;
   const auto state_of = [this](NodeId node) {
     return node == settings_.self.node ? &gossip_->own() : gossip_->find(node);

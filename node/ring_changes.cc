@@ -33,8 +33,18 @@ void add_joiner(RingDescription& ring, Member joiner) {
   ring.owners = renumbered(ring.owners, before, ring.members);
 }
 
+// Votes stay where they are: they come and go one an epoch (voting(), removed()), so that the majorities of
+// neighbouring epochs meet, which a voter that has forgotten what it promised relies on (gossip/older_copy.h).
+void keep_votes(const std::vector<Member>& before, std::vector<Member>& after) {
+  for (Member& member : after) {
+    const Member* same = find_in(before, member.name);
+    member.voter = same != nullptr && same->voter;
+  }
+}
+
 RingDescription with_change_ended(RingDescription ring) {
   RingChange change = std::move(*ring.change);
+  if (ring.open) keep_votes(ring.members, change.members);
   ring.members = std::move(change.members);
   ring.owners = std::move(change.owners);
   ring.replicas = change.replicas;
@@ -106,6 +116,14 @@ Result<RingDescription> with_removed(RingDescription ring, std::string_view name
   const std::vector<Member> before = ring.members;
   std::erase_if(ring.members, [&](const Member& one) { return one.name == name; });
   ring.owners = renumbered(ring.owners, before, ring.members);
+  return ring;
+}
+
+Result<RingDescription> with_vote(RingDescription ring, std::string_view name) {
+  Member* member = find_in(ring.members, name);
+  if (member == nullptr || member->voter || member->status != MemberStatus::kNormal) return ring;
+  if (Status status = check_no_change(ring); !status.ok()) return status;
+  member->voter = true;
   return ring;
 }
 
@@ -195,6 +213,10 @@ RingEdit cancelled(uint64_t epoch) {
     if (ring.change->switched) return forbidden("the ring has been switched: the way back is another change");
     return with_change_cancelled(ring);
   };
+}
+
+RingEdit voting(std::string_view name) {
+  return [name = std::string(name)](const RingDescription& ring) { return with_vote(ring, name); };
 }
 
 RingEdit removed(std::string_view name) {

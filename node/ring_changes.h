@@ -25,8 +25,11 @@ RingEdit finished(uint64_t epoch);
 // Back to the present table, while it hasn't been switched.
 RingEdit cancelled(uint64_t epoch);
 
-// A member that is leaving and has no partition any more.
+// A member that is leaving and has no partition any more; its vote goes with it.
 RingEdit removed(std::string_view name);
+// A member without a vote gets one: a joiner, or an empty directory that took a member's place, once it has
+// its copies.
+RingEdit voting(std::string_view name);
 
 // ---- For edits
 

@@ -82,9 +82,20 @@ std::optional<RingDriver::Step> RingDriver::next_of_begun(const RingView& view, 
   return Step{switched(epoch), "gets are switched to the next owners"};
 }
 
+bool RingDriver::is_of_now(const RingView& view, const Member& member, const PeerState* state) {
+  return state != nullptr && view.is_reachable(member.node) && state->epoch >= view.ring().epoch();
+}
+
 bool RingDriver::has_left(const RingView& view, const Member& member, const PeerState* state) {
-  return member.status == MemberStatus::kLeaving && state != nullptr && view.is_reachable(member.node) &&
-         state->epoch >= view.ring().epoch() && state->hints == 0 && state->former_untaken == 0;
+  return member.status == MemberStatus::kLeaving && is_of_now(view, member, state) && state->hints == 0 &&
+         state->former_untaken == 0;
+}
+
+// A draft is meant for the epoch that it was made in.
+bool RingDriver::may_vote(const RingView& view, const Member& member, const PeerState* state) {
+  const RingDescription& ring = view.ring().description();
+  return ring.open && !ring.plan && !member.voter && member.status == MemberStatus::kNormal &&
+         is_of_now(view, member, state) && state->incomplete_partitions == 0;
 }
 
 std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of, Time now) {
@@ -102,6 +113,8 @@ std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const Sta
   for (const Member& member : ring.members) {
     if (has_left(view, member, state_of(member.node)))
       return Step{removed(member.name), cat(member.name, " has left")};
+    if (may_vote(view, member, state_of(member.node)))
+      return Step{voting(member.name), cat(member.name, " votes from now on")};
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 //   finish: every member that is up has adopted the switched ring, and so many of the present owners of each
 //           partition that moves (N - r + 1) that no read quorum by the begun ring is possible any more
 //   cancel: a node that gains partitions has been unreachable for too long, before the switch
+//   vote:   a member that has none, since it joined or lost its disk, has all its copies
 //   remove: a leaver without partitions keeps no hints for others any more, and the owners have pulled what
 //           it has still
 //
@@ -49,7 +50,9 @@ class RingDriver {
   bool all_have_switched(const RingView& view, const StateOf& state_of) const;
   std::optional<NodeId> given_up(const RingView& view, Time now);
   std::optional<Step> next_of_begun(const RingView& view, const StateOf& state_of, Time now);
+  static bool is_of_now(const RingView& view, const Member& member, const PeerState* state);
   static bool has_left(const RingView& view, const Member& member, const PeerState* state);
+  static bool may_vote(const RingView& view, const Member& member, const PeerState* state);
 
   Time since_{};
   std::set<NodeId> gaining_;

@@ -8,7 +8,7 @@
 namespace ringkv {
 namespace {
 
-TEST(RingChanges, AJoinerIsAMemberAtOnceAndOwnsAndVotesAtTheEnd) {
+TEST(RingChanges, AJoinerIsAMemberAtOnceAndOwnsAtTheEndAndVotesByAnEpochOfItsOwn) {
   const RingDescription before = ring_of({"n1", "n4"});
   RingDescription ring = stepped(*begun_join(joiner(30, "n3"))(before));
   EXPECT_EQ(ring.find_member("n3")->status, MemberStatus::kJoining);
@@ -17,7 +17,8 @@ TEST(RingChanges, AJoinerIsAMemberAtOnceAndOwnsAndVotesAtTheEnd) {
   ring = ended(ring);
   EXPECT_EQ(names_in(ring.members), (std::vector<std::string>{"n1", "n2", "n3", "n4"}));
   EXPECT_EQ(ring.find_member("n3")->status, MemberStatus::kNormal);
-  EXPECT_TRUE(ring.find_member("n3")->voter);
+  EXPECT_FALSE(ring.find_member("n3")->voter);
+  EXPECT_TRUE(voting("n3")(ring)->find_member("n3")->voter);
   const std::vector<std::string> owners = owner_names(ring);
   EXPECT_GE(std::count(owners.begin(), owners.end(), "n3"), 3);
 }
@@ -25,9 +26,10 @@ TEST(RingChanges, AJoinerIsAMemberAtOnceAndOwnsAndVotesAtTheEnd) {
 TEST(RingChanges, ALeaverStaysWithoutPartitionsUntilItIsRemoved) {
   RingDescription ring = stepped(*begun_leave("n2")(ring_of({"n1", "n3"})));
   EXPECT_EQ(ring.find_member("n2")->status, MemberStatus::kLeaving);
-  EXPECT_TRUE(ring.find_member("n2")->voter) << "until the end";
+  EXPECT_TRUE(ring.find_member("n2")->voter) << "until it is removed";
   ring = ended(ring);
-  EXPECT_FALSE(ring.find_member("n2")->voter);
+  EXPECT_TRUE(ring.find_member("n2")->voter);
+  EXPECT_EQ(*voting("n2")(ring), ring);
   const std::vector<std::string> owners = owner_names(ring);
   EXPECT_EQ(std::count(owners.begin(), owners.end(), "n2"), 0);
   EXPECT_EQ(begun_weight("n3", 2)(ring).status().code(), StatusCode::kUnavailable) << "n2 is still there";
@@ -111,6 +113,8 @@ TEST(RingChanges, ADiskIsReplacedBeforeAndAfter) {
   ring = ended(ring);
   EXPECT_EQ(ring.find_member("n1")->disk, DiskId{99});
   EXPECT_FALSE(ring.find_member("n1")->voter);
+  EXPECT_EQ(voting("n1")(begun).status().code(), StatusCode::kOk) << "it has one there";
+  EXPECT_TRUE(voting("n1")(ring)->find_member("n1")->voter);
 }
 
 // RingChanger tries an edit again on a ring that came first, which may have its own effect in it.

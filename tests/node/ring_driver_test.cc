@@ -90,6 +90,21 @@ TEST_F(RingDriverTest, RemovesALeaverThatHasNothingToGive) {
   EXPECT_EQ(edited_->find_member("n5"), nullptr);
 }
 
+TEST_F(RingDriverTest, GivesAVoteToWhoHasAllItsCopies) {
+  description_.open = true;
+  description_.owners = description_.change->owners;
+  description_.change.reset();
+  description_.members[4].status = MemberStatus::kNormal;
+  states_[NodeId{5}].incomplete_partitions = 1;
+  EXPECT_EQ(step(), "");
+  states_[NodeId{5}].incomplete_partitions = 0;
+  EXPECT_EQ(step({NodeId{5}}), "");
+  EXPECT_EQ(step(), "n5 votes from now on");
+  EXPECT_TRUE(edited_->find_member("n5")->voter);
+  description_.plan.emplace();
+  EXPECT_EQ(step(), "") << "a plan is meant for its epoch";
+}
+
 TEST_F(RingDriverTest, GivesUpOnWhoIsUnreachableForTooLongBeforeTheSwitch) {
   RingDriver driver;
   const std::vector<NodeId> gone = {NodeId{4}};

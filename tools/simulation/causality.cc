@@ -42,12 +42,17 @@ bool Causality::owners_rested(const Held& held, const Look& look) const {
          ring_.rings->rested(history_.bucket, history_.key, held.written.known, look.completed_at);
 }
 
+bool Causality::held_by_a_quorum(const std::vector<std::string_view>& holders, Step known) const {
+  return ring_.rings->on_each_list(history_.bucket, history_.key, holders, known, ring_.quorum());
+}
+
 // Who takes a key over has heard so many owners that a write which a quorum holds is there; of one that fewer
 // hold it may hear later.
 bool Causality::must_include(const Write& write, const Look& look) const {
   if (look.healed && look.node.empty()) return must_include_once_healed(write, look);
   std::map<std::string_view, Keeps> holders;
   bool rested = true;
+  Step known = 0;
   for (const Held& held : write.held) {
     if (held.written.known >= look.invoked || held.hint) continue;
     if (!look.node.empty()) {
@@ -55,6 +60,7 @@ bool Causality::must_include(const Write& write, const Look& look) const {
     } else if (!held.node.empty()) {
       const Keeps found = keeps(held, look);
       rested = rested && owners_rested(held, look);
+      known = std::max(known, held.written.known);
       const auto [holder, is_new] = holders.try_emplace(held.node, found);
       if (!is_new) holder->second = std::min(holder->second, found);
     } else if (must_include_by_count(held, look)) {
@@ -66,7 +72,13 @@ bool Causality::must_include(const Write& write, const Look& look) const {
                                                [&](const auto& holder) { return holder.second == what; }));
   };
   if (count(Keeps::kYes) == 0) return false;
-  if (!rested && count(Keeps::kYes) < ring_.quorum()) return false;
+  if (!rested) {
+    std::vector<std::string_view> keepers;
+    for (const auto& [node, found] : holders) {
+      if (found == Keeps::kYes) keepers.push_back(node);
+    }
+    return ring_.quorum() + look.read_quorum > ring_.copies && held_by_a_quorum(keepers, known);
+  }
   return count(Keeps::kYes) + count(Keeps::kFetchesAgain) + look.read_quorum > ring_.copies;
 }
 

@@ -44,6 +44,7 @@ class Causality {
   Keeps keeps(const Held& held, const Look& look) const;
   bool stayed_owner(const Held& held, const Look& look) const;
   bool owners_rested(const Held& held, const Look& look) const;
+  bool held_by_a_quorum(const std::vector<std::string_view>& holders, Step known) const;
   bool must_include_once_healed(const Write& write, const Look& look) const;
   bool must_include_by_count(const Held& held, const Look& look) const;
 

@@ -108,7 +108,9 @@ class CopiesChecker {
   void take_hints(const NodeCopy& copy) {
     uint64_t hints = 0;
     (void)each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
-      hints += is_there(intended_by(key)) ? 1 : 0;
+      const NodeId intended = intended_by(key);
+      const bool is_gone = found_.ring->description().find_member(intended) != nullptr && !is_there(intended);
+      hints += is_gone ? 0 : 1;
     });
     if (hints > 0) broken("L2", cat(copy.name, " still has ", hints, " hints"));
   }
@@ -183,7 +185,8 @@ std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring
   (void)each_entry(*copy.disk, Family::kHints, [&](std::string_view key, std::string_view) {
     const NodeId intended = CopiesChecker::intended_by(key);
     if (intended == copy.node) broken(" has a hint for itself");
-    if (ring.description().find_member(intended) == nullptr) broken(" has a hint for who is no member");
+    if (ring.description().find_member(intended) == nullptr && !copy.once_members.contains(intended))
+      broken(" has a hint for who was never a member");
   });
   return violation;
 }

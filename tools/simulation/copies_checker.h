@@ -19,6 +19,7 @@ struct NodeCopy {
   std::string name;
   NodeId node;
   const MemoryDisk* disk = nullptr;
+  std::set<NodeId> once_members;  // hints for them find their way to the present owners
   std::set<Partition> former;  // not its own any more; what lies there goes when their owners have it
 };
 

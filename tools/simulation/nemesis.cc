@@ -288,9 +288,27 @@ void Nemesis::sleep(SimulatedNode& node) {
 
 // Whose disk is replaced or put back, or who is gone, votes no more for a while, or ever; the others must
 // still be a majority without one that has died just now.
-bool Nemesis::may_take_vote(const SimulatedNode& node) const {
-  if (votes_taken_.contains(&node)) return !is_gone(node);
-  return 2 * (votes_taken_.size() + 1) < setting_.nodes.size();
+bool Nemesis::may_take_vote(const SimulatedNode& node, size_t seats_less) const {
+  const RingDescription* ring = newest_ring();
+  if (ring == nullptr || is_gone(node)) return false;
+  size_t seats = 0, mute = 1;
+  for (const Member& member : ring->members) {
+    seats += member.voter ? 1 : 0;
+    for (const SimulatedNode* taken : votes_taken_) {
+      if (taken != &node && taken->name() == member.name) ++mute;
+    }
+  }
+  // One that has lost its seat is counted as mute as well: it may be about to lose it.
+  return seats > seats_less && 2 * mute < seats - seats_less;
+}
+
+const RingDescription* Nemesis::newest_ring() const {
+  const Ring* newest = nullptr;
+  for (const SimulatedNode* node : setting_.nodes) {
+    if (!node->serving() || node->life() == nullptr) continue;
+    if (newest == nullptr || node->life()->ring().epoch() > newest->epoch()) newest = &node->life()->ring();
+  }
+  return newest == nullptr ? nullptr : &newest->description();
 }
 
 void Nemesis::wipe(SimulatedNode& node) {
@@ -357,7 +375,7 @@ void Nemesis::leave_for_good() {
 
 // Whoever goes hands over to all owners: so none of them may be gone for good.
 bool Nemesis::may_leave(const SimulatedNode& node, const RingDescription& ring) const {
-  return gone_ == nullptr && !node.has_left() && ring.members.size() > kMembersMin;
+  return gone_ == nullptr && !node.has_left() && ring.members.size() > kMembersMin && may_take_vote(node, 1);
 }
 
 void Nemesis::change_members() {

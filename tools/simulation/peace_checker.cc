@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "tools/simulation/ring_history.h"
 
 namespace ringkv::simulation {
 namespace {
@@ -57,7 +58,8 @@ class PeaceChecker {
     Versions versions;
     for (const VersionInfo& version : record.versions)
       versions.emplace(version.dot, version.tombstone, version.value);
-    if (versions.empty()) return;  // it isn't an owner
+    const bool is_owner = ring_.rings == nullptr || ring_.rings->owns_at_last(get.bucket, get.key, get.node);
+    if (versions.empty() || !is_owner) return;
     std::vector<std::pair<OperationIndex, Versions>>& copies = copies_[{get.bucket, get.key}];
     if (!copies.empty() && copies.front().second != versions)
       broken("L3", cat(name_of(copies.front().first), " and ", name_of(index),

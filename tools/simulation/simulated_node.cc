@@ -88,7 +88,7 @@ Node::Settings SimulatedNode::node_settings() {
                        .partitions = settings_.partitions,
                        .placer = PlacerKind::kBalanced,
                        .rack = settings_.rack,
-                       .weight = 1,
+                       .weight = settings_.weight(settings_.name),
                        .secret = secret_};
   settings.life = {.durability = Durability::kSynced,
                    .cache_bytes = settings_.cache_bytes,

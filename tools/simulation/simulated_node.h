@@ -54,6 +54,7 @@ class SimulatedNode {
     uint64_t seed = 0;
     // Where the peer doors of the others are now.
     std::function<std::vector<Address>()> others;
+    std::function<double(const std::string&)> weight;  // that the ring has of the name; or 1
     // What a life that ends had counted.
     std::function<void(const Statistics&)> on_figures;
   };

@@ -125,6 +125,7 @@ class Simulation {
     settings.cache_bytes = kCacheBytes[random_.below(std::size(kCacheBytes))];
     settings.seed = random_.next();
     settings.others = [this, number] { return others_of(number); };
+    settings.weight = [this](const std::string& name) { return weight_of(name); };
     settings.on_figures = [this](const Statistics& figures) { sightings_.add_figures(figures); };
     nodes_.push_back(std::make_unique<SimulatedNode>(world_, network_, std::move(settings)));
     SimulatedNode& node = *nodes_.back();
@@ -132,6 +133,17 @@ class Simulation {
     node.set_on_erase([this, &node](const Life& life, std::string_view key, std::string_view record) {
       note(node, check_erasure(life.store(), key, record));
     });
+  }
+
+  // As its operator knows it.
+  double weight_of(const std::string& name) const {
+    const Ring* newest = nullptr;
+    for (const auto& node : nodes_) {
+      if (node->serving() && (newest == nullptr || node->life()->ring().epoch() > newest->epoch()))
+        newest = &node->life()->ring();
+    }
+    const Member* member = newest == nullptr ? nullptr : newest->description().find_member(name);
+    return member == nullptr ? 1 : member->weight;
   }
 
   std::vector<Address> others_of(uint32_t number) const {
@@ -264,8 +276,9 @@ class Simulation {
     }
   }
 
-  static NodeCopy copy_of(const SimulatedNode& node) {
-    NodeCopy copy{node.name(), node.node(), &node.disk(), {}};
+  NodeCopy copy_of(const SimulatedNode& node) const {
+    NodeCopy copy{node.name(), node.node(), &node.disk(), {}, {}};
+    for (const auto& other : nodes_) copy.once_members.insert(other->nodes().begin(), other->nodes().end());
     const Life* life = node.life();
     if (life != nullptr) copy.former = life->convergence().former().held();
     return copy;
