@@ -28,7 +28,9 @@ void RingDriver::set_ring(const RingView& view, Time now) {
 bool RingDriver::is_own_turn(const RingView& view, Time now) const {
   std::vector<NodeId> voters;
   for (const Member& member : view.ring().description().members) {
-    if (member.voter && view.is_reachable(member.node)) voters.push_back(member.node);
+    // A leaver that learns of its removal first ends, and may be the only one to know.
+    if (member.voter && member.status != MemberStatus::kLeaving && view.is_reachable(member.node))
+      voters.push_back(member.node);
   }
   if (voters.empty()) return false;
   const auto turn = static_cast<uint64_t>((now - since_) / kTurn);

@@ -395,6 +395,13 @@ void Nemesis::change_members() {
   }
 }
 
+// It may have been away when it was removed.
+bool Nemesis::is_outside(const SimulatedNode& node) const {
+  const RingDescription* ring = newest_ring();
+  return node.has_left() ||
+         (node.was_refused() && ring != nullptr && ring->find_member(node.node()) == nullptr);
+}
+
 // Of an empty directory, as a new member of the old name.
 void Nemesis::come_back(SimulatedNode& node) {
   const auto [at, is_new] = joins_at_.try_emplace(&node, world_.events.now() + world_.up_to(kOutsideMax));
@@ -412,7 +419,7 @@ void Nemesis::keep_up(SimulatedNode& node) {
   if (is_gone(node)) return;
   Duration pause = kLookPause;
   const bool away = !peace_ && world_.events.now() < away_until_[&node];
-  if (!node.running() && node.has_left()) {
+  if (!node.running() && is_outside(node)) {
     come_back(node);
   } else if (!node.running() && !away) {
     node.start();

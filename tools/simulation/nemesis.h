@@ -66,6 +66,7 @@ class Nemesis {
   void change_members();
   bool may_leave(const SimulatedNode& node, const RingDescription& ring) const;
   void come_back(SimulatedNode& node);
+  bool is_outside(const SimulatedNode& node) const;
   const RingDescription* newest_ring() const;
   bool may_take_vote(const SimulatedNode& node, size_t seats_less = 0) const;
   void keep_up(SimulatedNode& node);

@@ -65,23 +65,25 @@ class RingHistory {
     return member != nullptr && ring.is_owner(member->node, partition_of_key(ring, bucket, key));
   }
 
-  // The key has had the same owners all the time.
+  // The key has had the same owners all the time, and wasn't to get others.
   bool rested(std::string_view bucket, std::string_view key, Step from, Time until) const {
     std::vector<NodeId> first;
     return all_of(from, until, [&](const Ring& ring) {
-      std::vector<NodeId> owners;
       const Partition partition = partition_of_key(ring, bucket, key);
-      for (const auto& list : {ring.preference_list(partition), ring.next_preference_list(partition)}) {
-        for (const uint16_t position : list) owners.push_back(ring.member(position).node);
-      }
-      std::sort(owners.begin(), owners.end());
-      owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+      const std::vector<NodeId> owners = sorted(ring, ring.preference_list(partition));
       if (first.empty()) first = owners;
-      return owners == first;
+      return owners == first && sorted(ring, ring.next_preference_list(partition)) == first;
     });
   }
 
  private:
+  static std::vector<NodeId> sorted(const Ring& ring, std::span<const uint16_t> list) {
+    std::vector<NodeId> nodes;
+    for (const uint16_t position : list) nodes.push_back(ring.member(position).node);
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+  }
+
   static Partition partition_of_key(const Ring& ring, std::string_view bucket, std::string_view key) {
     return ring.partition(digest_of(bucket, key));
   }

@@ -107,7 +107,6 @@ Node::Settings SimulatedNode::node_settings() {
   };
   settings.on_left = [this](const Status&) {
     left_ = true;
-    ++times_left_;
     process_->stopped = true;
   };
   return settings;
@@ -136,6 +135,7 @@ void SimulatedNode::start() {
     if (status.ok()) return;
     // A program that can't open its store, or joins nobody, ends.
     process_->log->error("node", status.to_string());
+    refused_ = status.code() == StatusCode::kForbidden;
     process_->stopped = true;
   });
   world_.events.after(world_.up_to(kTick), [this, number = last_process_] { tick(number); });
@@ -197,9 +197,10 @@ void SimulatedNode::wipe() {
 }
 
 void SimulatedNode::begin_anew() {
-  CHECK(!running() && has_left());
+  CHECK(!running());
   world_.trace.add(world_.events.now(), name(), "begins anew");
-  left_ = false;
+  left_ = refused_ = false;
+  ++times_left_;
   member_ = NodeId();
   founds_ = false;
   identity_ = drawn_identity(settings_, false, random_);

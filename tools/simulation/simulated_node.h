@@ -111,8 +111,11 @@ class SimulatedNode {
   void accept_loss();
   // As an operator has it proposed here; `what`: for the trace.
   void change_ring(RingEdit edit, std::string_view what);
+  // What it says of itself; while it serves.
+  PeerState member_state() const { return process_->node.member()->own_state(); }
   // It was told to leave the ring, and has; or its joining was cancelled.
   bool has_left() const { return left_; }
+  bool was_refused() const { return refused_; }
   uint64_t times_left() const { return times_left_; }
   // Of a machine that has left and isn't running: an empty directory, and nobody's.
   void begin_anew();
@@ -173,6 +176,7 @@ class SimulatedNode {
   NodeId member_;        // that it was when its disk was wiped
   std::vector<NodeId> nodes_;
   bool left_ = false;
+  bool refused_ = false;  // by the others, at its last start
   uint64_t times_left_ = 0;
   bool founds_ = false;  // the cluster, where its disk is empty
   uint64_t lives_ = 0;   // that have served

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "node/ring_changes.h"
 #include "gossip/cluster_clock.h"
 #include "tools/simulation/checkers.h"
 #include "tools/simulation/cluster_watch.h"
@@ -260,7 +261,9 @@ class Simulation {
     while (lacking && events_.now() < give_up_at && !violation_) {
       pass(kLookAtPeace);
       lacking = what_is_lacking(kExpiresSoonMs);
-      if (events_.now() >= give_up_at - kPeaceMax / 2) accept_losses();
+      if (events_.now() < give_up_at - kPeaceMax / 2) continue;
+      accept_losses();
+      cancel_hopeless_change();
     }
     if (!violation_) violation_ = std::move(lacking);
     history_.heal();
@@ -282,6 +285,18 @@ class Simulation {
     const Life* life = node.life();
     if (life != nullptr) copy.former = life->convergence().former().held();
     return copy;
+  }
+
+  // A change that waits for a member which is gone for good ends by itself after ten minutes; an operator
+  // cancels it.
+  void cancel_hopeless_change() {
+    if (facts().gone.empty()) return;
+    for (const auto& node : nodes_) {
+      if (!node->serving()) continue;
+      const RingDescription& ring = node->life()->ring().description();
+      if (ring.change && !ring.change->switched) node->change_ring(cancelled(ring.epoch), "cancels the change");
+      return;
+    }
   }
 
   std::optional<Violation> what_is_lacking(uint64_t expires_within_ms) const {
@@ -323,7 +338,8 @@ class Simulation {
   // L5: a change ends, all who were to leave have left, and what moved is nowhere else. (Who is gone for good
   // would have to take what former owners have.)
   std::optional<Violation> change_under_way(const SimulatedNode& node, const RingDescription& ring) const {
-    if (ring.change) return Violation{"L5", cat(node.name(), " is in a change of the ring that doesn't end")};
+    if (ring.change)
+      return Violation{"L5", cat(node.name(), " is in a change of the ring that doesn't end: ", readiness())};
     if (ring.members.size() != nodes_.size())
       return Violation{"L5", cat("the ring has ", ring.members.size(), " members, not ", nodes_.size())};
     for (const Member& member : ring.members) {
@@ -334,6 +350,17 @@ class Simulation {
     if (former > 0 && facts().gone.empty())
       return Violation{"L5", cat(node.name(), " still has ", former, " partitions of others")};
     return std::nullopt;
+  }
+
+  std::string readiness() const {
+    std::string text;
+    for (const auto& node : nodes_) {
+      if (!node->serving()) continue;
+      const PeerState state = node->member_state();
+      text += cat(text.empty() ? "" : ", ", node->name(), " ready for ", state.ready_epoch, " in ", state.epoch,
+                  " lacks ", state.incomplete_partitions);
+    }
+    return text;
   }
 
   // L4: where all are equal nothing is sent, or repaired, or found to differ any more.

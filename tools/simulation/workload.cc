@@ -132,7 +132,7 @@ void Workload::create_bucket(uint32_t client, const BucketInfo& bucket) {
       if (++buckets_made_; ready()) schedule_next();
       return;
     }
-    world_.events.after(kBucketPause, [=, this] { create_bucket(client, bucket); });
+    world_.events.after(kBucketPause, [=, this] { create_bucket((client + 1) % clients_.size(), bucket); });
   });
   clients_[client]->end_turn();
 }
