@@ -1,5 +1,6 @@
 // How the member greets and is greeted: lives that are met, taken or refused; generations; addresses; joins.
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -182,9 +183,11 @@ void ClusterMember::keep_older_copy() {
   if (std::optional<MetaRecord> record = older_copy_.take_record()) life_.record(std::move(*record), [] {});
 }
 
-// This disk remembers less of its own past than others do. Nobody hears of a generation before it is on disk.
+// This disk remembers less of its own past than others do. Nobody hears of a generation before it is on disk;
+// and one that is on its way there isn't overwritten by an earlier one.
 void ClusterMember::raise_generation(uint64_t known) {
-  if (known < generation_ || known >= kGenerationMax) return;
+  if (known < std::max(generation_, generation_recorded_) || known >= kGenerationMax) return;
+  generation_recorded_ = known + 1;
   life_.record({std::string(kGenerationKey), std::to_string(known + 1)}, [this, alive = alive_, known] {
     if (!*alive || known < generation_) return;
     make_cores(known + 1);

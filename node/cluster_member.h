@@ -143,6 +143,7 @@ class ClusterMember {
   EpochGate gate_;
 
   uint64_t generation_ = 0;
+  uint64_t generation_recorded_ = 0;  // raised to that, on disk or on its way
   uint64_t epoch_on_disk_ = 0;
   Introduction introduction_;
   ClusterView view_;

@@ -293,6 +293,7 @@ bool Nemesis::may_take_vote(const SimulatedNode& node, size_t seats_less) const 
   if (ring == nullptr || is_gone(node)) return false;
   size_t seats = 0, mute = 1;
   for (const Member& member : ring->members) {
+    if (member.status == MemberStatus::kLeaving) continue;
     seats += member.voter ? 1 : 0;
     for (const SimulatedNode* taken : votes_taken_) {
       if (taken != &node && taken->name() == member.name) ++mute;
