@@ -17,7 +17,9 @@ constexpr size_t kNameBytesMax = 64;
 
 struct Text {
   std::string operator()(const PlanJoin& step) const { return cat("join ", step.name); }
-  std::string operator()(const PlanLeave& step) const { return cat("leave ", step.name); }
+  std::string operator()(const PlanLeave& step) const {
+    return cat("leave ", step.name, step.force ? " --force" : "");
+  }
   std::string operator()(const PlanReplace& step) const {
     return cat("replace ", step.name, " ", step.by, step.force ? " --force" : "");
   }
@@ -31,7 +33,10 @@ struct Writer {
   ByteWriter& out;
 
   void operator()(const PlanJoin& step) const { out.string(step.name); }
-  void operator()(const PlanLeave& step) const { out.string(step.name); }
+  void operator()(const PlanLeave& step) const {
+    out.string(step.name);
+    out.u8(step.force ? 1 : 0);
+  }
   void operator()(const PlanReplace& step) const {
     out.string(step.name);
     out.string(step.by);
@@ -60,11 +65,21 @@ uint32_t read_u32(ByteReader& in) {
   return static_cast<uint32_t>(value);
 }
 
+bool read_flag(ByteReader& in) {
+  const uint8_t flag = in.u8();
+  if (flag > 1) in.fail();
+  return flag == 1;
+}
+
+PlanLeave read_leave(ByteReader& in) {
+  PlanLeave step{read_name(in)};
+  step.force = read_flag(in);
+  return step;
+}
+
 PlanReplace read_replace(ByteReader& in) {
   PlanReplace step{read_name(in), read_name(in), false};
-  const uint8_t force = in.u8();
-  if (force > 1) in.fail();
-  step.force = force == 1;
+  step.force = read_flag(in);
   return step;
 }
 
@@ -82,7 +97,7 @@ PlanStep read_plan_step(ByteReader& in) {
     case 0:
       return PlanJoin{read_name(in)};
     case 1:
-      return PlanLeave{read_name(in)};
+      return read_leave(in);
     case 2:
       return read_replace(in);
     case 3:

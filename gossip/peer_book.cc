@@ -88,7 +88,7 @@ Status PeerBook::check_member(const Greeter& greeter) const {
                            " itself: it is taken as soon as that has come here"));
   }
   if (member == nullptr)
-    return forbidden(cat(greeter.to_text(), " is not a member of cluster ", hex(greeter.ring.cluster.value),
+    return not_found(cat(greeter.to_text(), " is not a member of cluster ", hex(greeter.ring.cluster.value),
                          " (ring of lineage ", greeter.ring.lineage, ", epoch ", greeter.ring.epoch, " at ",
                          escaped(self_.name), "; its own is of lineage ", hello.lineage, ", epoch ",
                          hello.epoch,

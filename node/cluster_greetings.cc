@@ -206,10 +206,14 @@ void ClusterMember::on_refused(NodeId node, const Status& why) {
     return ask_for_generation(node);
   }
   introduction_.on_caught_up(node);
-  const bool is_final = why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
-  if (is_final && introduction_.under_way()) return introduction_.end(why);
+  const bool is_removed = why.code() == StatusCode::kNotFound;
+  const bool is_final =
+      is_removed || why.code() == StatusCode::kForbidden || why.code() == StatusCode::kInvalidArgument;
+  if (is_final && introduction_.under_way())
+    return introduction_.end(is_removed ? forbidden(why.message()) : why);
+  if (is_removed) return end_membership(ring(), forbidden(why.message()));
   // Another life has taken over, or this one has no place any more.
-  if (why.code() == StatusCode::kForbidden) return end_membership(ring(), why);
+  if (why.code() == StatusCode::kForbidden) return callbacks_.on_fenced(why);
   introduction_.on_failed(node);
 }
 

@@ -240,7 +240,7 @@ RingView ClusterMember::ring_view() const {
 void ClusterMember::drive_change(Time now) {
   const RingDescription& ring = this->ring().description();
   const bool unsettled = std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
-    return member.status == MemberStatus::kLeaving || (ring.open && !member.voter);
+    return member.status == MemberStatus::kLeaving || !member.voter;
   });
   if ((!ring.change && !unsettled) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
   driven_at_ = now;
@@ -325,8 +325,8 @@ void ClusterMember::take_outcome() {
   }
 }
 
-// `last`: the ring in which it was one. A leaver that owns nothing any more is removed when the others have all
-// that it had; a joiner, before it has anything.
+// `last`: the ring in which it was one. A leaver that owns nothing any more is removed when the others have
+// all that it had; a joiner, before it has anything.
 void ClusterMember::end_membership(const Ring& last, const Status& why) {
   const Member* self = last.description().find_member(settings_.self.node);
   const MemberStatus status = self == nullptr ? MemberStatus::kNormal : self->status;
@@ -367,8 +367,8 @@ void ClusterMember::adopt(std::string_view description) {
   for (const NodeId node : before) {
     if (ring().description().find_member(node) != nullptr) continue;
     links_.forget(node);
-    callbacks_.on_removed(
-        node, forbidden(cat("node ", hex(node.value), " is no member of this cluster any more since epoch ", epoch)));
+    callbacks_.on_removed(node, not_found(cat("node ", hex(node.value),
+                                              " is no member of this cluster any more since epoch ", epoch)));
   }
   for (const NodeId node : others()) links_.greet(node);
   update_view();

@@ -198,14 +198,13 @@ Status Node::enter_cluster(OpenedStore& opened) {
                           ClientRequest request) { on_handed_over(requester, std::move(request)); },
           .damaged = [this](const Status& why) { return on_damaged(why); },
           .failed = [this](const Status& why) { on_failed(why); }});
-  Result<std::unique_ptr<ClusterMember>> entered =
-      ClusterMember::make(environment_, std::move(member), *life_, links_,
-                          {.on_ring = [this] { on_ring(); },
-                           .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
-                           .on_fenced = [this](const Status& why) { on_fenced(why); },
-                           .on_left = [this](const Status& why) { on_left(why); },
-                           .on_removed = [this](NodeId node,
-                                                const Status& why) { peer_door_.refuse(node, why); }});
+  Result<std::unique_ptr<ClusterMember>> entered = ClusterMember::make(
+      environment_, std::move(member), *life_, links_,
+      {.on_ring = [this] { on_ring(); },
+       .on_boot = [this](NodeId node, Boot boot) { peer_door_.keep_only(node, boot); },
+       .on_fenced = [this](const Status& why) { on_fenced(why); },
+       .on_left = [this](const Status& why) { on_left(why); },
+       .on_removed = [this](NodeId node, const Status& why) { peer_door_.refuse(node, why); }});
   if (!entered.ok()) {
     life_.reset();
     return entered.status();

@@ -356,19 +356,21 @@ RoundSlice from_body(const peer_wire::RoundSlice& body, PeerIncoming& in) {
 // ---- former owners
 
 void fill(const RangesOffered& offered, peer_wire::RangesOffered& body) {
+  body.set_epoch(offered.epoch);
   body.mutable_partitions()->Add(offered.partitions.begin(), offered.partitions.end());
 }
 
 RangesOffered from_body(const peer_wire::RangesOffered& body, PeerIncoming& in) {
-  return {partitions_from(body.partitions(), in)};
+  return {body.epoch(), partitions_from(body.partitions(), in)};
 }
 
 void fill(const RangesTaken& taken, peer_wire::RangesTaken& body) {
+  body.set_epoch(taken.epoch);
   body.mutable_partitions()->Add(taken.partitions.begin(), taken.partitions.end());
 }
 
 RangesTaken from_body(const peer_wire::RangesTaken& body, PeerIncoming& in) {
-  return {partitions_from(body.partitions(), in)};
+  return {body.epoch(), partitions_from(body.partitions(), in)};
 }
 
 }  // namespace ringkv

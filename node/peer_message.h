@@ -13,12 +13,11 @@
 
 namespace ringkv {
 
-using PeerMessage =
-    std::variant<Probe, ProbeAck, ProbeRequest, StateDigests, StateDeltas, RingWanted, RingChosen, Prepare,
-                 Promise, Accept, Accepted, ReplicaPut, ReplicaPutAck, ReplicaGet, ReplicaGetReply,
-                 ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply, HintPut, HintCovered,
-                 RoundCompare, RoundDigests, RoundOpen, RoundLeaves, RoundWalk, RoundSlice, RangesOffered,
-                 RangesTaken>;
+using PeerMessage = std::variant<Probe, ProbeAck, ProbeRequest, StateDigests, StateDeltas, RingWanted,
+                                 RingChosen, Prepare, Promise, Accept, Accepted, ReplicaPut, ReplicaPutAck,
+                                 ReplicaGet, ReplicaGetReply, ReplicaScan, ReplicaScanReply, ForwardedRequest,
+                                 ForwardedReply, HintPut, HintCovered, RoundCompare, RoundDigests, RoundOpen,
+                                 RoundLeaves, RoundWalk, RoundSlice, RangesOffered, RangesTaken>;
 
 // What a core has addressed to another node. Words for the own node only are never addressed elsewhere.
 template <class... Bodies>

@@ -178,6 +178,20 @@ std::vector<std::string> differences(const RingDescription& ring, const RingChan
   return words;
 }
 
+// Who has given its partitions away already.
+void add_leavers(const RingDescription& ring, const PlanSight& sight, PlanReport& report) {
+  for (const Member& member : ring.members) {
+    if (member.status != MemberStatus::kLeaving) continue;
+    const PeerState* state = sight.state_of(member.node);
+    const bool is_up = sight.is_reachable(member.node);
+    report.warnings.push_back(cat(
+        member.name, " is leaving and owns nothing any more; ",
+        is_up ? "it ends" : "it can't be reached, and is removed after ten minutes of that, or ends",
+        " when it has delivered ", state == nullptr ? 0 : state->hints, " hints and the owners have pulled ",
+        state == nullptr ? 0 : state->former_untaken, " partitions from it"));
+  }
+}
+
 }  // namespace
 
 std::string plan_stage(const RingDescription& ring) {
@@ -200,12 +214,21 @@ PlanOutline plan_outline(const RingDescription& ring, const PlanSight& sight) {
   outline.report.steps = plan_steps(ring);
   for (const Member& one : ring.waiting) outline.report.waiting.push_back(one.name);
   if (const RingChange* ahead = ahead_of(ring)) Outline(ring, *ahead, sight).fill(outline);
+  if (!ring.change) add_leavers(ring, sight, outline.report);
   return outline;
 }
 
 Status check_commit(const RingDescription& ring, const std::function<bool(NodeId)>& is_reachable) {
   if (!ring.plan) return {};
   for (const PlanStep& step : ring.plan->steps) {
+    const auto* leave = std::get_if<PlanLeave>(&step);
+    const Member* leaver = leave == nullptr ? nullptr : ring.find_member(leave->name);
+    if (leaver != nullptr && !leave->force && !is_reachable(leaver->node)) {
+      return forbidden(cat(leaver->name,
+                           " is down, and can't hand over what only it has: `kvctl plan replace ",
+                           leaver->name, " NEW` gives its place to another node, `kvctl plan leave ",
+                           leaver->name, " --force` counts its disk as lost"));
+    }
     const auto* replace = std::get_if<PlanReplace>(&step);
     const Member* old = replace == nullptr ? nullptr : ring.find_member(replace->name);
     if (old == nullptr || replace->force || !is_reachable(old->node)) continue;
@@ -215,14 +238,16 @@ Status check_commit(const RingDescription& ring, const std::function<bool(NodeId
   }
   size_t voters = 0;
   std::vector<Member> missing;
+  // Votes come and go later, one an epoch.
   for (const Member& after : ring.plan->leads_to.members) {
-    if (!after.voter) continue;
+    const Member* now = ring.find_member(after.name);
+    if (now == nullptr || !now->voter || after.status == MemberStatus::kLeaving) continue;
     ++voters;
-    if (ring.find_member(after.name) != nullptr && !is_reachable(after.node)) missing.push_back(after);
+    if (!is_reachable(after.node)) missing.push_back(after);
   }
-  if (2 * missing.size() < voters) return {};
+  if (missing.empty() || 2 * missing.size() < voters) return {};
   return unavailable(cat("a majority of the ", voters,
-                         " voters that there would be must be up, and these aren't: ", names_of(missing)));
+                         " voters that stay must be up, and these aren't: ", names_of(missing)));
 }
 
 }  // namespace ringkv

@@ -34,7 +34,8 @@ void add_joiner(RingDescription& ring, Member joiner) {
 }
 
 // Votes stay where they are: they come and go one an epoch (voting(), removed()), so that the majorities of
-// neighbouring epochs meet, which a voter that has forgotten what it promised relies on (gossip/older_copy.h).
+// neighbouring epochs meet, which a voter that has forgotten what it promised relies on
+// (gossip/older_copy.h).
 void keep_votes(const std::vector<Member>& before, std::vector<Member>& after) {
   for (Member& member : after) {
     const Member* same = find_in(before, member.name);
@@ -44,7 +45,7 @@ void keep_votes(const std::vector<Member>& before, std::vector<Member>& after) {
 
 RingDescription with_change_ended(RingDescription ring) {
   RingChange change = std::move(*ring.change);
-  if (ring.open) keep_votes(ring.members, change.members);
+  keep_votes(ring.members, change.members);
   ring.members = std::move(change.members);
   ring.owners = std::move(change.owners);
   ring.replicas = change.replicas;
@@ -56,7 +57,15 @@ RingDescription with_change_cancelled(RingDescription ring) {
   const std::vector<Member> before = ring.members;
   std::erase_if(ring.members, [](const Member& member) { return member.status == MemberStatus::kJoining; });
   ring.owners = renumbered(ring.owners, before, ring.members);
-  for (Member& member : ring.members) member.status = MemberStatus::kNormal;
+  // Beside one that was leaving before, and owns nothing any more, only a replacement can have begun.
+  const bool replaces = std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
+    return find_in(std::as_const(ring.change->members), member.name) == nullptr;
+  });
+  std::vector<bool> owns(ring.members.size());
+  for (const uint16_t owner : ring.owners) owns[owner] = true;
+  for (size_t i = 0; i < ring.members.size(); ++i) {
+    if (owns[i] || !replaces) ring.members[i].status = MemberStatus::kNormal;
+  }
   ring.change.reset();
   return ring;
 }
@@ -138,7 +147,8 @@ Status check_no_change(const RingDescription& ring) {
 Status check_no_leaver(const RingDescription& ring) {
   for (const Member& member : ring.members) {
     if (member.status == MemberStatus::kLeaving)
-      return unavailable(cat(member.name, " is still leaving: the ring can be changed once it is gone"));
+      return unavailable(cat(member.name, " is still leaving, and `kvctl plan show` says what it waits for: ",
+                             "until it is gone only members that are down can be replaced"));
   }
   return {};
 }

@@ -28,9 +28,7 @@ void RingDriver::set_ring(const RingView& view, Time now) {
 bool RingDriver::is_own_turn(const RingView& view, Time now) const {
   std::vector<NodeId> voters;
   for (const Member& member : view.ring().description().members) {
-    // A leaver that learns of its removal first ends, and may be the only one to know.
-    if (member.voter && member.status != MemberStatus::kLeaving && view.is_reachable(member.node))
-      voters.push_back(member.node);
+    if (member.voter && view.is_reachable(member.node)) voters.push_back(member.node);
   }
   if (voters.empty()) return false;
   const auto turn = static_cast<uint64_t>((now - since_) / kTurn);
@@ -60,25 +58,27 @@ bool RingDriver::all_have_switched(const RingView& view, const StateOf& state_of
          });
 }
 
+bool RingDriver::is_given_up(const RingView& view, NodeId node, Time now) {
+  if (!view.is_reachable(node))
+    return now >= unreachable_since_.try_emplace(node, now).first->second + kGivenUpAfter;
+  unreachable_since_.erase(node);
+  return false;
+}
+
 std::optional<NodeId> RingDriver::given_up(const RingView& view, Time now) {
-  for (const NodeId node : gaining_) {
-    if (view.is_reachable(node)) {
-      unreachable_since_.erase(node);
-    } else if (now >= unreachable_since_.try_emplace(node, now).first->second + kGivenUpAfter) {
-      return node;
-    }
-  }
-  return std::nullopt;
+  const auto lost = std::find_if(gaining_.begin(), gaining_.end(),
+                                 [&](NodeId node) { return is_given_up(view, node, now); });
+  return lost == gaining_.end() ? std::nullopt : std::optional(*lost);
 }
 
 std::optional<RingDriver::Step> RingDriver::next_of_begun(const RingView& view, const StateOf& state_of,
                                                           Time now) {
   const uint64_t epoch = view.ring().epoch();
   if (const std::optional<NodeId> lost = given_up(view, now)) {
-    return Step{cancelled(epoch), cat("the change of the ring is cancelled: ", view.name_of(*lost),
-                                      ", which was to take over partitions, has been unreachable for ",
-                                      std::chrono::duration_cast<std::chrono::minutes>(kGivenUpAfter).count(),
-                                      " minutes")};
+    return Step{cancelled(epoch),
+                cat("the change of the ring is cancelled: ", view.name_of(*lost),
+                    ", which was to take over partitions, has been unreachable for ",
+                    std::chrono::duration_cast<std::chrono::minutes>(kGivenUpAfter).count(), " minutes")};
   }
   if (!all_ready(view, state_of)) return std::nullopt;
   return Step{switched(epoch), "gets are switched to the next owners"};
@@ -96,7 +96,7 @@ bool RingDriver::has_left(const RingView& view, const Member& member, const Peer
 // A draft is meant for the epoch that it was made in.
 bool RingDriver::may_vote(const RingView& view, const Member& member, const PeerState* state) {
   const RingDescription& ring = view.ring().description();
-  return ring.open && !ring.plan && !member.voter && member.status == MemberStatus::kNormal &&
+  return !ring.plan && !member.voter && member.status == MemberStatus::kNormal &&
          is_of_now(view, member, state) && state->incomplete_partitions == 0;
 }
 
@@ -107,18 +107,36 @@ std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const Sta
     std::optional<Step> step = next_of_begun(view, state_of, now);
     return own_turn ? std::move(step) : std::nullopt;
   }
-  if (!own_turn) return std::nullopt;
   if (ring.change) {
-    if (!all_have_switched(view, state_of)) return std::nullopt;
+    if (!own_turn || !all_have_switched(view, state_of)) return std::nullopt;
     return Step{finished(ring.epoch), "the change of the ring is finished"};
   }
-  for (const Member& member : ring.members) {
-    if (has_left(view, member, state_of(member.node)))
-      return Step{removed(member.name), cat(member.name, " has left")};
+  std::optional<Step> step = next_of_members(view, state_of, now);
+  return own_turn ? std::move(step) : std::nullopt;
+}
+
+// Votes are given before they go: or the last voters might go first.
+std::optional<RingDriver::Step> RingDriver::next_of_members(const RingView& view, const StateOf& state_of,
+                                                            Time now) {
+  const std::vector<Member>& members = view.ring().description().members;
+  for (const Member& member : members) {
     if (may_vote(view, member, state_of(member.node)))
       return Step{voting(member.name), cat(member.name, " votes from now on")};
   }
-  return std::nullopt;
+  const bool others_vote = std::any_of(members.begin(), members.end(), [](const Member& member) {
+    return member.voter && member.status != MemberStatus::kLeaving;
+  });
+  std::optional<Step> step;
+  for (const Member& member : members) {
+    // Who learns of its own removal first ends, and may be the only one to know.
+    if (member.status != MemberStatus::kLeaving || member.node == view.self() || !others_vote) continue;
+    if (is_given_up(view, member.node, now) && !step)
+      step =
+          Step{removed(member.name), cat(member.name, " was leaving, and has been unreachable for too long")};
+    if (has_left(view, member, state_of(member.node)) && !step)
+      step = Step{removed(member.name), cat(member.name, " has left")};
+  }
+  return step;
 }
 
 }  // namespace ringkv

@@ -8,7 +8,7 @@
 //   cancel: a node that gains partitions has been unreachable for too long, before the switch
 //   vote:   a member that has none, since it joined or lost its disk, has all its copies
 //   remove: a leaver without partitions keeps no hints for others any more, and the owners have pulled what
-//           it has still
+//           it has still; or it has been unreachable for too long, which counts as a lost disk
 //
 // Pure but for what it remembers of the ring. Loop thread.
 #pragma once
@@ -48,7 +48,9 @@ class RingDriver {
   bool is_own_turn(const RingView& view, Time now) const;
   bool all_ready(const RingView& view, const StateOf& state_of) const;
   bool all_have_switched(const RingView& view, const StateOf& state_of) const;
+  bool is_given_up(const RingView& view, NodeId node, Time now);
   std::optional<NodeId> given_up(const RingView& view, Time now);
+  std::optional<Step> next_of_members(const RingView& view, const StateOf& state_of, Time now);
   std::optional<Step> next_of_begun(const RingView& view, const StateOf& state_of, Time now);
   static bool is_of_now(const RingView& view, const Member& member, const PeerState* state);
   static bool has_left(const RingView& view, const Member& member, const PeerState* state);
@@ -56,7 +58,7 @@ class RingDriver {
 
   Time since_{};
   std::set<NodeId> gaining_;
-  std::map<NodeId, Time> unreachable_since_;  // of those
+  std::map<NodeId, Time> unreachable_since_;    // of those, and of leavers
   std::set<std::vector<NodeId>> moving_lists_;  // the present lists of partitions that move
 };
 

@@ -42,9 +42,18 @@ bool is_about_the_same(const PlanStep& one, const PlanStep& other) {
       one);
 }
 
+bool is_replace(const PlanStep& step) { return std::holds_alternative<PlanReplace>(step); }
+
+// What a leaver may wait for is an owner that is gone for good.
+bool replaces_only(const std::vector<PlanStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), &is_replace);
+}
+
 Result<RingDescription> with_planned(RingDescription ring, const std::vector<PlanStep>& steps) {
   if (Status status = check_no_change(ring); !status.ok()) return status;
-  if (Status status = check_no_leaver(ring); !status.ok()) return status;
+  if (!replaces_only(steps)) {
+    if (Status status = check_no_leaver(ring); !status.ok()) return status;
+  }
   RingPlan plan = ring.plan.value_or(RingPlan());
   for (const PlanStep& step : steps) {
     const auto same = std::find_if(plan.steps.begin(), plan.steps.end(),
@@ -56,6 +65,9 @@ Result<RingDescription> with_planned(RingDescription ring, const std::vector<Pla
     }
   }
   if (plan.steps.empty()) return invalid_argument("a plan needs a step");
+  if (std::count_if(plan.steps.begin(), plan.steps.end(), &is_replace) > 1)
+    return invalid_argument(
+        "one member is replaced by a plan, since its vote goes with it: one after the other");
   if (plan.steps.size() > kPlanStepsMax)
     return invalid_argument(cat(kPlanStepsMax, " steps are the most that one plan may have"));
   Result<RingChange> target = plan_target(ring, plan.steps);

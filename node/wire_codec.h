@@ -14,7 +14,7 @@
 
 namespace ringkv {
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 // A whole record, and room for what describes it.
 inline constexpr size_t kReplyBytesMax = size_t{80} << 20;
 

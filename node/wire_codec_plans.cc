@@ -11,7 +11,10 @@ struct Filler {
   wire::PlanStep& message;
 
   void operator()(const PlanJoin& step) const { message.set_name(step.name); }
-  void operator()(const PlanLeave& step) const { message.set_name(step.name); }
+  void operator()(const PlanLeave& step) const {
+    message.set_name(step.name);
+    message.set_force(step.force);
+  }
   void operator()(const PlanReplace& step) const {
     message.set_name(step.name);
     message.set_other(step.by);
@@ -37,7 +40,7 @@ Result<PlanStep> step_from(const wire::PlanStep& message) {
     case 0:
       return PlanStep(PlanJoin{message.name()});
     case 1:
-      return PlanStep(PlanLeave{message.name()});
+      return PlanStep(PlanLeave{message.name(), message.force()});
     case 2:
       return PlanStep(PlanReplace{message.name(), message.other(), message.force()});
     case 3:

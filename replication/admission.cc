@@ -122,11 +122,11 @@ Status check_reachable(const RingView& view, std::string_view key, const WriteTa
   }
   if (hints_needed(missing) <= reachable) return {};
   const bool of_next = missing.present == 0;
-  return unavailable(cat("key ", display_key(key), ": ", view.names_of(missing.nodes),
-                         " can't be reached, and a put needs ", of_next ? targets.needed_next : targets.needed,
-                         " of its owners ", view.names_of(of_next ? targets.lists.next : targets.lists.present),
-                         others.empty() ? "" : " or of the nodes that stand in for them",
-                         "; nothing was written"));
+  return unavailable(
+      cat("key ", display_key(key), ": ", view.names_of(missing.nodes), " can't be reached, and a put needs ",
+          of_next ? targets.needed_next : targets.needed, " of its owners ",
+          view.names_of(of_next ? targets.lists.next : targets.lists.present),
+          others.empty() ? "" : " or of the nodes that stand in for them", "; nothing was written"));
 }
 
 }  // namespace ringkv

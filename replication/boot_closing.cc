@@ -1,6 +1,7 @@
 #include "replication/boot_closing.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -48,8 +49,14 @@ void BootClosing::tick(Moment moment, const std::map<Actor, Sweeper::Blocked>& b
   if (!boots_.all_without_hints) return all_clear_since_.reset();
   if (!all_clear_since_) all_clear_since_ = moment.now;
   const std::vector<Actor> ended = to_close(moment.now, blocking, last_complete);
-  if (ended.empty() || !has_pulled_from_all(*all_clear_since_ + kSettles, last_complete)) return;
+  const std::vector<Partition> limited = limited_partitions();
+  if (ended.empty() && limited.empty()) return;
+  if (!has_pulled_from_all(*all_clear_since_ + kSettles, last_complete)) return;
   environment_.store.close_lives(ended);
+  // Where closed lives didn't count until now, since the data had gone with a move: they do from now on, for
+  // the same reasons.
+  for (const Partition partition : limited)
+    environment_.store.raise_floor(partition, {}, {}, environment_.store.floors().closed());
   outbox.staged();
   environment_.statistics.lives_closed += ended.size();
   environment_.floors_raised = true;
@@ -166,6 +173,19 @@ bool BootClosing::was_replaced(const Actor& actor, const LastComplete& last_comp
   if (!is_other_member) return true;
   const std::optional<Time> begun = last_complete(actor.node);
   return begun && *begun > seen_at_.at(actor);
+}
+
+std::vector<Partition> BootClosing::limited_partitions() const {
+  const FloorTable& floors = environment_.store.floors();
+  std::vector<Partition> limited;
+  for (const Partition partition : floors.limited()) {
+    const bool lacks = std::any_of(floors.closed().begin(), floors.closed().end(), [&](const Actor& actor) {
+      return floors.floor(partition).counter_of(actor) != UINT64_MAX;
+    });
+    if (lacks && environment_.view.ring().is_owner(environment_.view.self(), partition))
+      limited.push_back(partition);
+  }
+  return limited;
 }
 
 std::vector<Actor> BootClosing::listed_in_floors() const {

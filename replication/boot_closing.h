@@ -86,6 +86,7 @@ class BootClosing {
                               const LastComplete& last_complete);
   bool was_replaced(const Actor& actor, const LastComplete& last_complete) const;
   std::vector<Actor> listed_in_floors() const;
+  std::vector<Partition> limited_partitions() const;
 
   ConvergenceEnvironment& environment_;
   Boots boots_;

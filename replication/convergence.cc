@@ -37,8 +37,12 @@ void Convergence::set_ring(const Ring& ring, Moment moment, MessageOutbox& outbo
     if (ring.is_owner(self, partition) && !before.is_owner(self, partition))
       environment_.wholeness.lose(partition);
   }
-  environment_.view.set_ring(ring);
   environment_.takeover.set_ring(ring, self);
+  // It may have been no owner by a ring in between.
+  for (const Partition partition : environment_.takeover.gained()) {
+    if (before.is_present_owner(self, partition)) environment_.wholeness.lose(partition);
+  }
+  environment_.view.set_ring(ring);
   ready_ = {};
   rounds_.set_ring(moment, outbox);
   former_.set_ring(moment);

@@ -12,15 +12,16 @@ void ConvergenceEnvironment::on_round(const std::vector<Partition>& partitions, 
   }
   for (const Partition partition : partitions) {
     const bool is_whole = !incomplete.contains(partition);
-    if (!takeover.is_pending(partition)) {
+    // An owner that stays becomes whole as always; one that has no copy yet, by what it takes over.
+    if (!takeover.is_pending(partition) || !takeover.is_gained(partition)) {
       wholeness.on_round({partition}, source, view.ring());
+      takeover.on_round(partition, source, is_whole);
       continue;
     }
-    if (takeover.has_heard_enough(partition, view) && !wholeness.is_whole(partition))
+    if (takeover.has_heard_enough(partition, view, wholeness) && !wholeness.is_whole(partition))
       takeover.begin_again(partition);
-    if (takeover.on_round(partition, source, is_whole, view)) {
-      wholeness.make_whole(partition);
-    }
+    takeover.on_round(partition, source, is_whole);
+    if (takeover.has_heard_enough(partition, view, wholeness)) wholeness.make_whole(partition);
   }
 }
 

@@ -24,7 +24,7 @@ struct ConvergenceSettings {
   Duration round_interval = std::chrono::seconds(10);    // a pair, jittered; zero: only when asked to
   uint64_t hint_budget_bytes = uint64_t{256} << 20;      // for each intended node; zero: no hints are kept
   Duration scrub_interval = std::chrono::hours(7 * 24);  // zero: only when asked to
-  Duration drop_grace = std::chrono::minutes(10);        // data of former partitions are kept so long at least
+  Duration drop_grace = std::chrono::minutes(10);  // data of former partitions are kept so long at least
   TokenFunction token = &token_of;
 };
 

@@ -24,18 +24,17 @@ void FormerRanges::set_ring(Moment moment) {
   const Ring& ring = environment_.view.ring();
   std::map<Partition, Former> before = std::exchange(former_, {});
   environment_.former.clear();
-  offer_next_.clear();
+  offered_.clear();
   std::shared_ptr<const VersionVector> own_lives;
   for (Partition partition = 0; partition < ring.partitions(); ++partition) {
     if (ring.is_owner(environment_.view.self(), partition) || !lies_here(partition)) continue;
     environment_.former.insert(partition);
     if (const auto known = before.find(partition); known != before.end()) {
       former_.insert(before.extract(known));
-      former_.at(partition).taken_at.reset();
     } else {
       if (own_lives == nullptr)
         own_lives = std::make_shared<const VersionVector>(environment_.store.own_lives().vector);
-      former_.emplace(partition, Former{own_lives, moment.now, {}, {}});
+      former_.emplace(partition, Former{own_lives, moment.now, ring.epoch(), {}, {}});
     }
     look_whether_taken(partition, former_.at(partition), moment.now);
   }
@@ -50,23 +49,36 @@ void FormerRanges::on_boot(NodeId node) {
 void FormerRanges::on(NodeId from, const RangesTaken& taken, Moment moment) {
   for (const Partition partition : taken.partitions) {
     const auto former = former_.find(partition);
-    if (former == former_.end()) continue;
+    // What came of an earlier offer says nothing of what was stamped here since.
+    if (former == former_.end() || taken.epoch < former->second.epoch) continue;
     former->second.taken_by.insert(from);
     look_whether_taken(partition, former->second, moment.now);
   }
-  offer_next_[from] = moment.now;
+  offered_[from].next_at = moment.now;
 }
 
 void FormerRanges::look_whether_taken(Partition partition, Former& former, Time now) {
   const std::vector<NodeId> owners = environment_.view.holders_of(partition);
   const bool by_all = std::all_of(owners.begin(), owners.end(),
                                   [&](NodeId owner) { return former.taken_by.contains(owner); });
+  if (!by_all) former.taken_at.reset();
   if (by_all && !former.taken_at) former.taken_at = now;
 }
 
+bool FormerRanges::is_untaken(Partition partition, const Former& former) const {
+  if (former.taken_at) return false;
+  const RingView& view = environment_.view;
+  const std::vector<NodeId> owners = view.holders_of(partition);
+  return former.taken_by.size() < view.holders_to_hear(static_cast<uint32_t>(owners.size())) ||
+         std::any_of(owners.begin(), owners.end(), [&](NodeId owner) {
+           return view.is_reachable(owner) && !former.taken_by.contains(owner);
+         });
+}
+
 uint32_t FormerRanges::untaken() const {
-  return static_cast<uint32_t>(std::count_if(
-      former_.begin(), former_.end(), [](const auto& former) { return !former.second.taken_at; }));
+  return static_cast<uint32_t>(std::count_if(former_.begin(), former_.end(), [this](const auto& entry) {
+    return is_untaken(entry.first, entry.second);
+  }));
 }
 
 void FormerRanges::tick(Moment moment, MessageOutbox& outbox) {
@@ -77,28 +89,37 @@ void FormerRanges::tick(Moment moment, MessageOutbox& outbox) {
   if (former_.empty() && to_reclaim_) reclaim(outbox);
 }
 
+// Beginning behind the last that was offered, so that one that can't be pulled holds up no others.
 void FormerRanges::offer(Moment moment, MessageOutbox& outbox) {
-  std::map<NodeId, std::vector<Partition>> offers;
-  for (const auto& [partition, former] : former_) {
-    if (former.taken_at) continue;
-    for (const NodeId owner : environment_.view.holders_of(partition)) {
-      if (former.taken_by.contains(owner) || !environment_.view.is_reachable(owner)) continue;
-      if (moment.now < offer_next_[owner]) continue;
-      std::vector<Partition>& partitions = offers[owner];
-      if (partitions.size() < kOfferedAtOnce) partitions.push_back(partition);
-    }
-  }
-  for (auto& [owner, partitions] : offers) {
-    offer_next_[owner] = moment.now + kOfferAgain;
-    outbox.send(owner, RangesOffered{std::move(partitions)});
+  const RingView& view = environment_.view;
+  for (const Member& member : view.ring().description().members) {
+    const NodeId owner = member.node;
+    Offered& offered = offered_[owner];
+    if (owner == view.self() || moment.now < offered.next_at || !view.is_reachable(owner)) continue;
+    RangesOffered offer{.epoch = view.ring().epoch(), .partitions = {}};
+    const auto add = [&](const auto& begin, const auto& end) {
+      for (auto at = begin; at != end && offer.partitions.size() < kOfferedAtOnce; ++at) {
+        const auto& [partition, former] = *at;
+        if (former.taken_at || former.taken_by.contains(owner)) continue;
+        if (view.ring().is_owner(owner, partition)) offer.partitions.push_back(partition);
+      }
+    };
+    const auto behind = former_.upper_bound(offered.last);
+    add(behind, former_.end());
+    add(former_.begin(), behind);
+    if (offer.partitions.empty()) continue;
+    offered = {.next_at = moment.now + kOfferAgain, .last = offer.partitions.back()};
+    std::sort(offer.partitions.begin(), offer.partitions.end());
+    outbox.send(owner, std::move(offer));
   }
 }
 
 void FormerRanges::drop_due(Moment moment, MessageOutbox& outbox) {
   size_t drops = 0;
   for (auto at = former_.begin(); at != former_.end() && drops < kDroppedAtOnce;) {
-    const auto [partition, former] = *at;
-    const bool is_due = former.taken_at && moment.now >= *former.taken_at + environment_.settings.drop_grace &&
+    const auto& [partition, former] = *at;
+    const bool is_due = former.taken_at &&
+                        moment.now >= *former.taken_at + environment_.settings.drop_grace &&
                         moment.now >= former.since + kSettles;
     if (!is_due) {
       ++at;
@@ -117,10 +138,11 @@ void FormerRanges::drop_due(Moment moment, MessageOutbox& outbox) {
   }
 }
 
-// Once, when all has gone: the disk's files hold the partitions of others in between. Behind what was dropped.
+// Once, when all has gone: the disk's files hold the partitions of others in between. Behind what was
+// dropped.
 void FormerRanges::reclaim(MessageOutbox& outbox) {
-  StorageKeyRange range = storage_key_range(to_reclaim_->first, to_reclaim_->second,
-                                            environment_.view.ring().partitions());
+  StorageKeyRange range =
+      storage_key_range(to_reclaim_->first, to_reclaim_->second, environment_.view.ring().partitions());
   environment_.store.require_sync();
   outbox.staged();
   outbox.send(environment_.settings.self, ReclaimDisk{std::move(range.lower), std::move(range.upper)});

@@ -1,8 +1,9 @@
 // What lies here of partitions that this node doesn't own any more, or was to own by a change that was
 // cancelled. Nobody asks for it, but a write may be in no other place that was stamped, or kept as a hint,
-// under an earlier ring. So it is offered to the owners, each of which pulls it in a round that began when this
-// node had ceased to be an owner; once all of them have, and a grace has passed, it goes: records, digests and
-// floor. What this life has claimed there goes with it (limited partitions, storage/floor_table.h).
+// under an earlier ring. So it is offered to the owners, each of which pulls it in a round that began when
+// this node had ceased to be an owner; once all of them have, and a grace has passed, it goes: records,
+// digests and floor. What this life has claimed there goes with it (limited partitions,
+// storage/floor_table.h).
 //
 // Nothing is kept over a restart: what lies here is seen by its digests and floors, and is offered again.
 // Loop thread.
@@ -36,7 +37,8 @@ class FormerRanges {
 
   const std::set<Partition>& held() const { return environment_.former; }
   uint32_t partitions() const { return static_cast<uint32_t>(former_.size()); }
-  // Those that an owner has yet to pull.
+  // Those that an owner which can be reached has yet to pull, or so many owners that one of them has all that
+  // was acknowledged.
   uint32_t untaken() const;
   uint64_t dropped() const { return dropped_; }
 
@@ -44,11 +46,13 @@ class FormerRanges {
   struct Former {
     std::shared_ptr<const VersionVector> own_lives;  // when it was found, later than the last stamp there
     Time since;
+    uint64_t epoch = 0;  // since then
     std::set<NodeId> taken_by;
     std::optional<Time> taken_at;  // by all
   };
 
   bool lies_here(Partition partition) const;
+  bool is_untaken(Partition partition, const Former& former) const;
   void offer(Moment moment, MessageOutbox& outbox);
   void drop_due(Moment moment, MessageOutbox& outbox);
   void look_whether_taken(Partition partition, Former& former, Time now);
@@ -56,7 +60,11 @@ class FormerRanges {
 
   ConvergenceEnvironment& environment_;
   std::map<Partition, Former> former_;
-  std::map<NodeId, Time> offer_next_;
+  struct Offered {
+    Time next_at{};
+    Partition last = 0;
+  };
+  std::map<NodeId, Offered> offered_;  // to each owner
   uint64_t dropped_ = 0;
   std::optional<std::pair<Partition, Partition>> to_reclaim_;  // the first and the last that went
 };

@@ -287,10 +287,12 @@ struct RoundLeaves {
 // A former owner to a present one: these partitions lie here still, and go when all their owners have pulled
 // them. And back: that has been done, and is on disk.
 struct RangesOffered {
+  uint64_t epoch = 0;                 // of the former owner; comes back with the answer
   std::vector<Partition> partitions;  // in order
 };
 struct RangesTaken {
-  std::vector<Partition> partitions;  // in order
+  uint64_t epoch = 0;
+  std::vector<Partition> partitions;  // in order; those that failed aren't named
 };
 
 // To the own disk: what was erased of the records in [lower, upper) is given back. Without an answer.
@@ -386,8 +388,8 @@ using Message =
     std::variant<StampPut, PutStamped, StampPutAck, ReplicaPut, ReplicaPutAck, ReplicaGet, ReplicaGetReply,
                  ReplicaScan, ReplicaScanReply, ForwardedRequest, ForwardedReply, ReadRecord, ReadSlice,
                  ClientAnswer, HintPut, HintCovered, RoundCompare, RoundDigests, RoundOpen, RoundLeaves,
-                 RoundWalk, RoundSlice, RangesOffered, RangesTaken, ReadRange, ReadHint, ReadHints, ReadTransient,
-                 ReclaimDisk, EraseRecord>;
+                 RoundWalk, RoundSlice, RangesOffered, RangesTaken, ReadRange, ReadHint, ReadHints,
+                 ReadTransient, ReclaimDisk, EraseRecord>;
 using MessageOutbox = Outbox<Message>;
 
 }  // namespace ringkv

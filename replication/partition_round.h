@@ -104,7 +104,7 @@ class PartitionRound {
 
   RequestNumber question_ = 0;  // under way; 0: none
   std::optional<Time> ask_again_at_;
-  SourceClaims claims_;               // when its leaves were read
+  SourceClaims claims_;  // when its leaves were read
   bool source_is_whole_ = false;
   CausalContext erased_;              // then
   std::map<uint32_t, Leaf> to_pull_;  // leaves that differ, as they were there

@@ -155,6 +155,7 @@ void Pull::found_equal(std::vector<Partition> partitions, const Floor& lives) {
   });
   environment_.store.raise_floors(partitions, lives);
   environment_.on_round(partitions, source_, source_incomplete_);
+  pulled_.insert(pulled_.end(), partitions.begin(), partitions.end());
   environment_.floors_raised = true;
 }
 
@@ -231,6 +232,7 @@ void Pull::take(const PartitionRound& round) {
   if (round.status().ok()) {
     if (!round.source_is_whole()) source_incomplete_.insert(round.partition());
     environment_.on_round({round.partition()}, source_, source_incomplete_);
+    pulled_.push_back(round.partition());
     return;
   }
   Status status(round.status().code(), cat("partition ", round.partition(), ": ", round.status().message()));

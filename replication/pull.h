@@ -36,9 +36,10 @@ class Pull {
   static constexpr Duration kEpochPause = std::chrono::milliseconds(200);
   static constexpr uint32_t kEpochTries = 25;
 
-  // Environment and counter are borrowed. `named` (in order): these partitions alone; none: all that both own.
-  Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source,
-       std::vector<Partition> named, Moment moment);
+  // Environment and counter are borrowed. `named` (in order): these partitions alone; none: all that both
+  // own.
+  Pull(ConvergenceEnvironment& environment, OpenPartitions& open, NodeId source, std::vector<Partition> named,
+       Moment moment);
   ~Pull() { close_all(); }
   Pull(const Pull&) = delete;
   Pull& operator=(const Pull&) = delete;
@@ -67,6 +68,8 @@ class Pull {
   uint64_t partitions() const { return shared_.size(); }
   uint64_t differing() const { return differing_; }  // partitions, at the first look
   bool was_equal() const { return was_equal_; }      // at the first message
+  // Those that are through, when it has ended; in any order.
+  const std::vector<Partition>& pulled() const { return pulled_; }
   uint64_t source_counter() const { return source_counter_; }
   const Actor& source_life() const { return source_life_; }
 
@@ -110,6 +113,7 @@ class Pull {
   std::list<PartitionRound> rounds_;
   std::deque<PartitionRound> paused_;  // in the order in which they go on
 
+  std::vector<Partition> pulled_;
   uint64_t differing_ = 0;
   bool was_equal_ = false;
   uint64_t source_counter_ = 0;

@@ -79,6 +79,10 @@ void Replica::on(EraseRecord erase, Time now, WallMicros wall_now, MessageOutbox
 }
 
 Status Replica::check_owned(const Place& place, std::string_view key) const {
+  if (store_.is_dropping(place.partition)) {
+    return unavailable(cat("key ", display_key(key), ": what lay here of partition ", place.partition,
+                           " from an earlier ownership is just being dropped: try again"));
+  }
   if (ring_->is_owner(settings_.self, place.partition)) return {};
   return forbidden(cat("key ", display_key(key), " isn't this node's in epoch ", ring_->epoch()));
 }
@@ -92,8 +96,8 @@ Status Replica::check_still_routed(const Change& change) const {
     return check_owned(place, put != nullptr ? put->key : merge != nullptr ? merge->put.key : "");
   if (merge == nullptr || (merge->put.source != Source::kPut && merge->put.source != Source::kReadRepair))
     return {};
-  return {StatusCode::kStaleEpoch,
-          cat("key ", display_key(merge->put.key), " wasn't written before epoch ", ring_->epoch(), " began")};
+  return {StatusCode::kStaleEpoch, cat("key ", display_key(merge->put.key), " wasn't written before epoch ",
+                                       ring_->epoch(), " began")};
 }
 
 // A latch that is left without changes goes when what it waits for comes.

@@ -46,8 +46,8 @@ class Replica {
           const Wholeness& wholeness)
       : settings_(settings), ring_(&ring), store_(store), hints_(hints), wholeness_(wholeness) {}
 
-  // What has come by the ring before, and isn't staged yet, is refused with STALE_EPOCH: rounds that begin now
-  // don't see it, and no coordinator may count on it by the lists of that ring.
+  // What has come by the ring before, and isn't staged yet, is refused with STALE_EPOCH: rounds that begin
+  // now don't see it, and no coordinator may count on it by the lists of that ring.
   void set_ring(const Ring& ring, MessageOutbox& outbox);
 
   // While the disk is nearly full values from puts and read repairs are refused with this reason; deletes are

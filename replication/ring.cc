@@ -30,12 +30,13 @@ uint16_t Ring::present_position(std::string_view name) const {
   return static_cast<uint16_t>(description_.find_member(name) - description_.members.data());
 }
 
+bool Ring::is_on(std::span<const uint16_t> list, NodeId node) const {
+  return std::any_of(list.begin(), list.end(),
+                     [&](uint16_t position) { return member(position).node == node; });
+}
+
 bool Ring::is_owner(NodeId node, Partition partition) const {
-  const auto is_on = [&](std::span<const uint16_t> list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](uint16_t position) { return member(position).node == node; });
-  };
-  return is_on(present_.of(partition)) || (description_.change && is_on(next_.of(partition)));
+  return is_on(present_.of(partition), node) || (description_.change && is_on(next_.of(partition), node));
 }
 
 double Ring::share(uint16_t position) const {

@@ -38,6 +38,12 @@ class Ring {
   }
   // On either list: puts reach it, and it holds copies.
   bool is_owner(NodeId node, Partition partition) const;
+  bool is_present_owner(NodeId node, Partition partition) const {
+    return is_on(preference_list(partition), node);
+  }
+  bool is_next_owner(NodeId node, Partition partition) const {
+    return is_on(next_preference_list(partition), node);
+  }
 
   const Member& member(uint16_t position) const { return description_.members[position]; }
 
@@ -55,6 +61,7 @@ class Ring {
     }
   };
   uint16_t present_position(std::string_view name) const;
+  bool is_on(std::span<const uint16_t> list, NodeId node) const;
   static Lists lists_of(const OwnerTable& owners, const std::vector<Member>& members, uint32_t replicas);
 
   RingDescription description_;

@@ -152,7 +152,8 @@ bool RoundSource::on(RangeRead& read, MessageOutbox& outbox) {
       .round = walk.asked.round, .source = environment_.view.self(), .partition = walk.asked.partition};
   slice.status = std::move(read.status);
   // What isn't there may have gone with a partition, not by what the floor says.
-  if (walk.drops != environment_.drops) slice.status = overloaded("something was dropped meanwhile: ask again");
+  if (walk.drops != environment_.drops)
+    slice.status = overloaded("something was dropped meanwhile: ask again");
   if (!slice.status.ok()) return outbox.send(walk.from, std::move(slice)), true;
   slice.floor = std::move(walk.floor);
   slice.closed = std::move(walk.closed);

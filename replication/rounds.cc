@@ -180,18 +180,20 @@ void Rounds::on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox
     return partition >= view.ring().partitions() || !view.ring().is_owner(view.self(), partition);
   });
   if (offered.partitions.empty() || offers_.contains(from)) return;
-  offers_[from] = start(from, std::move(offered.partitions), moment, outbox);
+  offers_[from] = {start(from, std::move(offered.partitions), moment, outbox), offered.epoch};
 }
 
 // Its sender lets go of them: they must be on disk here.
 void Rounds::end_offer(uint64_t id, const Pull& pull, MessageOutbox& outbox) {
   const auto offer = offers_.find(pull.source());
-  if (offer == offers_.end() || offer->second != id) return;
+  if (offer == offers_.end() || offer->second.pull != id) return;
+  RangesTaken taken{.epoch = offer->second.epoch, .partitions = pull.pulled()};
   offers_.erase(offer);
-  if (pull.is_void() || !pull.status().ok()) return;
+  if (pull.is_void() || taken.partitions.empty()) return;
+  std::sort(taken.partitions.begin(), taken.partitions.end());
   environment_.store.require_sync();
   outbox.staged();
-  outbox.send(pull.source(), RangesTaken{pull.named()});
+  outbox.send(pull.source(), std::move(taken));
 }
 
 void Rounds::count(const Pull& pull, Moment moment) {

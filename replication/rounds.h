@@ -1,5 +1,5 @@
 // This node's rounds: from each node with which it shares partitions it pulls every so often, at once when
-// that node (or this one) returns, and when somebody asks for it. Anti-entropy, refill and, later, transfer
+// that node (or this one) returns, and when somebody asks for it. Anti-entropy, refill and transfer
 // are this one thing; a Pull (pull.h) does it.
 #pragma once
 
@@ -92,7 +92,11 @@ class Rounds {
   std::map<uint64_t, Pull> pulls_;  // by a running number
   uint64_t last_pull_ = 0;
   std::vector<Repair> repairs_;
-  std::map<NodeId, uint64_t> offers_;  // the pull of what that node has offered
+  struct Offer {
+    uint64_t pull = 0;
+    uint64_t epoch = 0;
+  };
+  std::map<NodeId, Offer> offers_;  // the pulls of what these nodes have offered
 };
 
 }  // namespace ringkv

@@ -1,7 +1,6 @@
 #include "replication/takeover.h"
 
 #include <algorithm>
-#include <span>
 
 namespace ringkv {
 
@@ -9,15 +8,11 @@ void Takeover::set_ring(const Ring& ring, NodeId self) {
   pending_.clear();
   const std::optional<RingChange>& change = ring.description().change;
   if (!change || change->switched) return;
-  const auto has_self = [&](std::span<const uint16_t> list) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](uint16_t position) { return ring.member(position).node == self; });
-  };
   for (Partition partition = 0; partition < ring.partitions(); ++partition) {
-    const auto present = ring.preference_list(partition), next = ring.next_preference_list(partition);
-    if (!has_self(next)) continue;
-    const bool is_gained = !has_self(present);
-    if (is_gained || next.size() < present.size()) pending_.emplace(partition, Pending{is_gained, {}});
+    if (!ring.is_next_owner(self, partition)) continue;
+    const bool is_gained = !ring.is_present_owner(self, partition);
+    const bool shrinks = ring.next_preference_list(partition).size() < ring.preference_list(partition).size();
+    if (is_gained || shrinks) pending_.emplace(partition, Pending{is_gained, {}});
   }
 }
 
@@ -29,12 +24,11 @@ std::vector<Partition> Takeover::gained() const {
   return partitions;
 }
 
-bool Takeover::on_round(Partition partition, NodeId source, bool source_is_whole, const RingView& view) {
+void Takeover::on_round(Partition partition, NodeId source, bool source_is_whole) {
   const auto pending = pending_.find(partition);
-  if (pending == pending_.end()) return false;
+  if (pending == pending_.end()) return;
   bool& was_whole = pending->second.sources[source];
   was_whole = was_whole || source_is_whole;
-  return has_heard_enough(partition, pending->second, view);
 }
 
 void Takeover::begin_again() {
@@ -45,19 +39,21 @@ void Takeover::forget_rounds_from(NodeId source) {
   for (auto& [partition, pending] : pending_) pending.sources.erase(source);
 }
 
-// An owner that stays has its own copy.
-bool Takeover::has_heard_enough(Partition partition, const Pending& pending, const RingView& view) {
+bool Takeover::has_heard_enough(Partition partition, const Pending& pending, const RingView& view,
+                                const Wholeness& wholeness) {
   const std::vector<NodeId> present = view.owners_of(partition);
   const auto whole = std::count_if(present.begin(), present.end(), [&](NodeId owner) {
+    if (owner == view.self()) return wholeness.is_whole(partition);
     const auto source = pending.sources.find(owner);
-    return owner == view.self() || (source != pending.sources.end() && source->second);
+    return source != pending.sources.end() && source->second;
   });
   return static_cast<uint32_t>(whole) >= view.holders_to_hear(static_cast<uint32_t>(present.size()));
 }
 
-bool Takeover::is_ready(Partition partition, const Pending& pending, const RingView& view) {
+bool Takeover::is_ready(Partition partition, const Pending& pending, const RingView& view,
+                        const Wholeness& wholeness) {
   const std::vector<NodeId> present = view.owners_of(partition);
-  return has_heard_enough(partition, pending, view) &&
+  return wholeness.is_whole(partition) && has_heard_enough(partition, pending, view, wholeness) &&
          std::all_of(present.begin(), present.end(), [&](NodeId owner) {
            return owner == view.self() || pending.sources.contains(owner) || !view.is_reachable(owner);
          });
@@ -65,7 +61,7 @@ bool Takeover::is_ready(Partition partition, const Pending& pending, const RingV
 
 size_t Takeover::ready(const RingView& view, const Wholeness& wholeness) const {
   return static_cast<size_t>(std::count_if(pending_.begin(), pending_.end(), [&](const auto& entry) {
-    return wholeness.is_whole(entry.first) && is_ready(entry.first, entry.second, view);
+    return is_ready(entry.first, entry.second, view, wholeness);
   }));
 }
 

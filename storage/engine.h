@@ -67,8 +67,8 @@ class Engine {
   // Everything written so far into table files, synced.
   virtual Status flush() = 0;
 
-  // What was erased in [lower, upper) gives its disk back. Takes as long as rewriting the range; any thread but
-  // the loop's.
+  // What was erased in [lower, upper) gives its disk back. Takes as long as rewriting the range; any thread
+  // but the loop's.
   virtual Status reclaim(Family family, std::string_view lower, std::string_view upper) = 0;
 
   virtual uint64_t disk_free_bytes() const = 0;

@@ -341,6 +341,12 @@ void FloorTable::limit(Partition partition, const VersionVector& own_lives) {
   limits_changed_ = true;
 }
 
+std::vector<Partition> FloorTable::limited() const {
+  std::vector<Partition> partitions;
+  for (const auto& [partition, own_lives] : limits_) partitions.push_back(partition);
+  return partitions;
+}
+
 bool FloorTable::claims_own(Partition partition, const Actor& own) const {
   if (!is_limited_[partition]) return true;
   const uint64_t counter = limits_.at(partition).counter_of(own);
@@ -356,6 +362,9 @@ void FloorTable::lift_limit(Partition partition) {
   limits_.erase(partition);
   is_limited_[partition] = false;
   limits_changed_ = true;
+  // They count there as everywhere from now on.
+  partitions_[partition].floor.erase_if(
+      [this](const VersionVector::Entry& entry) { return is_closed(entry.actor); });
 }
 
 void FloorTable::put_changes(Batch& batch) {

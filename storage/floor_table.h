@@ -65,9 +65,11 @@ class FloorTable {
   void limit_closed(const std::vector<Partition>& partitions);  // in order
   // Something of the partition may be lost: it claims nothing any more.
   void reset(Partition partition);
-  // Its data go, and what it claims. `own_lives`: how far the own lives had come when they last stamped there.
+  // Its data go, and what it claims. `own_lives`: how far the own lives had come when they last stamped
+  // there.
   void limit(Partition partition, const VersionVector& own_lives);
   bool is_limited(Partition partition) const { return is_limited_[partition]; }
+  std::vector<Partition> limited() const;  // in order
   // Whether an own life's dots there can be taken for merged, as they are elsewhere.
   bool claims_own(Partition partition, const Actor& own) const;
 

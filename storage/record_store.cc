@@ -230,7 +230,7 @@ void RecordStore::drop(Partition partition, const VersionVector& own_lives) {
     leaves_.set_page(partition, {});
   }
   floors_.limit(partition, own_lives);
-  dropped_in_ = open_batch();
+  dropping_[partition] = open_batch();
 }
 
 Commit RecordStore::take() {
@@ -257,10 +257,8 @@ void RecordStore::committed(const Commit& commit) {
     pinned_.erase(pinned);
   }
   // Heads that are remembered may be of a partition that is gone now.
-  if (dropped_in_ != 0 && commit.number >= dropped_in_) {
+  if (std::erase_if(dropping_, [&](const auto& drop) { return drop.second <= commit.number; }) > 0)
     cache_.clear();
-    dropped_in_ = 0;
-  }
 }
 
 }  // namespace ringkv

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,8 +86,8 @@ class RecordStore {
   Floor own_lives() const;
   const FloorTable& floors() const { return floors_; }
 
-  // Behind all that is staged, in the same order on disk. Raises highest_time() too. `closed`: of which nothing
-  // is lacking there, where the floor comes from; meant for a limited partition.
+  // Behind all that is staged, in the same order on disk. Raises highest_time() too. `closed`: of which
+  // nothing is lacking there, where the floor comes from; meant for a limited partition.
   void raise_floor(Partition partition, const Floor& floor, const CausalContext& erased,
                    const std::vector<Actor>& closed = {});
   void raise_floors(const std::vector<Partition>& partitions, const Floor& floor);  // in order
@@ -96,6 +97,8 @@ class RecordStore {
   // All of the partition goes: records, digests and floor; it is limited from now on (storage/floor_table.h).
   // Nobody may be reading or writing there. `own_lives`: no later than the node has last stamped there.
   void drop(Partition partition, const VersionVector& own_lives);
+  // Until that is committed what was there can still be read, and nothing may be written there.
+  bool is_dropping(Partition partition) const { return dropping_.contains(partition); }
 
   // Everything staged so far is on disk (or in the log) once this batch is committed; 0: it is already.
   BatchNumber last_staged() const;
@@ -177,7 +180,7 @@ class RecordStore {
   bool synced_ = true;         // what a life finds was synced before its boot was
   BatchNumber under_way_ = 0;  // 0: none
   size_t under_way_bytes_ = 0;
-  BatchNumber dropped_in_ = 0;  // the latest batch with which a partition goes
+  std::map<Partition, BatchNumber> dropping_;  // the batch with which it goes
 };
 
 }  // namespace ringkv

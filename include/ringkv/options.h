@@ -61,13 +61,13 @@ struct Options {
   std::chrono::milliseconds round_interval{10'000};
   // How often all data are read and checked; zero: only when asked to.
   std::chrono::milliseconds scrub_interval{std::chrono::hours(7 * 24)};
-  // After a change of the ring: what lies here of partitions that the node doesn't own any more is kept so long,
-  // unreadable, once their owners have it.
+  // After a change of the ring: what lies here of partitions that the node doesn't own any more is kept so
+  // long, unreadable, once their owners have it.
   std::chrono::milliseconds drop_grace{std::chrono::minutes(10)};
 
   // Called once, from a thread of the Db, when this node has left its cluster as it was told to (OK), or its
-  // joining was cancelled: it serves nothing any more, and its data directory can't come back. Don't close the
-  // Db from within.
+  // joining was cancelled: it serves nothing any more, and its data directory can't come back. Don't close
+  // the Db from within.
   std::function<void(const Status&)> on_left = {};
 
   // Called from any thread; nothing: no log.

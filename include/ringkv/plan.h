@@ -17,6 +17,7 @@ struct PlanJoin {
 // A member's copies move to the others, and it is a member no more.
 struct PlanLeave {
   std::string name;
+  bool force = false;  // also when it is down: what only it has is lost
   friend bool operator==(const PlanLeave&, const PlanLeave&) = default;
 };
 

@@ -6,15 +6,15 @@ namespace ringkv {
 namespace {
 
 const std::vector<PlanStep> kAll = {
-    PlanJoin{"n4"},         PlanLeave{"n3"},     PlanReplace{"n2", "n5", true},
-    PlanWeight{"n1", 0.25}, PlanRack{"n1", "b"}, PlanReplicas{5},
-    PlanMove{17, "n1"}};
+    PlanJoin{"n4"},         PlanLeave{"n3"},     PlanLeave{"n3", true}, PlanReplace{"n2", "n5", true},
+    PlanWeight{"n1", 0.25}, PlanRack{"n1", "b"}, PlanReplicas{5},       PlanMove{17, "n1"}};
 
 TEST(PlanStep, IsToldAsItIsTyped) {
   std::string text;
   for (const PlanStep& step : kAll) text += to_text(step) + '\n';
   EXPECT_EQ(text,
-            "join n4\nleave n3\nreplace n2 n5 --force\nweight n1 0.25\nrack n1 b\nreplicas 5\nmove 17 n1\n");
+            "join n4\nleave n3\nleave n3 --force\nreplace n2 n5 --force\nweight n1 0.25\nrack n1 b\nreplicas "
+            "5\nmove 17 n1\n");
 }
 
 TEST(PlanStep, IsReadAsItWasWritten) {

@@ -67,7 +67,7 @@ TEST(RingDescription, DigestIsTheSha1OfTheBytes) {
   RingDescription at_rest = two_nodes();
   at_rest.change.reset();
   EXPECT_EQ(ring_digest(encode_ring_description(at_rest)), "8bfece0708d290cb5ca7a92ab08d59b44be0d8f1");
-  EXPECT_EQ(ring_digest(encode_ring_description(drafted())), "1450fbdaa644ca46d256a0343cff8a11431c6496");
+  EXPECT_EQ(ring_digest(encode_ring_description(drafted())), "6cf10a5af906be9870e276238f6ebf865d2ac970");
 }
 
 TEST(RingDescription, EveryFieldChangesTheDigest) {

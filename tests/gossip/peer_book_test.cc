@@ -190,7 +190,7 @@ TEST(PeerBook, RefusesWhoIsNoMember) {
   retired.node = NodeId{3};
   retired.name = "n3";
   retired.epoch = 4;
-  fixture.expect_refused(retired, StatusCode::kForbidden,
+  fixture.expect_refused(retired, StatusCode::kNotFound,
                          {"n3", "not a member", "00000000000000c1", "epoch 5", "epoch 4", "empty directory"});
 }
 

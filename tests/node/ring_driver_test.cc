@@ -115,9 +115,9 @@ TEST_F(RingDriverTest, GivesUpOnWhoIsUnreachableForTooLongBeforeTheSwitch) {
   EXPECT_EQ(step(driver, gone, NodeId{1}, later), "");
   bool cancels = false;
   for (int turn = 0; turn < 4; ++turn) {
-    cancels = cancels || !step(driver, gone, NodeId{1},
-                               later + RingDriver::kGivenUpAfter + turn * RingDriver::kTurn)
-                              .empty();
+    cancels =
+        cancels ||
+        !step(driver, gone, NodeId{1}, later + RingDriver::kGivenUpAfter + turn * RingDriver::kTurn).empty();
   }
   EXPECT_TRUE(cancels);
   EXPECT_FALSE(edited_->change.has_value());

@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// N = 3 of four nodes, and n1 leaves. Partitions 0, 4, 8 and 12 are of n1, n2 and n3; at the end of the change of
-// n2, n3 and n4. Of twelve n1 is an owner.
+// N = 3 of four nodes, and n1 leaves. Partitions 0, 4, 8 and 12 are of n1, n2 and n3; at the end of the
+// change of n2, n3 and n4. Of twelve n1 is an owner.
 constexpr uint32_t kOfFirst = 12;
 
 RingDescription before() {

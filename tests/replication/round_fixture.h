@@ -114,12 +114,12 @@ class RoundFixture {
     node.replica = std::make_unique<Replica>(
         Replica::Settings{.self = node.id, .placement = {.partitions = settings_.partitions}}, ring,
         *node.store, *node.hints, *node.wholeness);
-    node.convergence = std::make_unique<Convergence>(
-        ConvergenceSettings{.self = node.id,
-                            .boot = actor.boot,
-                            .round_interval = settings_.round_interval,
-                            .drop_grace = settings_.drop_grace},
-        ring, *node.store, *node.hints, *node.wholeness);
+    node.convergence =
+        std::make_unique<Convergence>(ConvergenceSettings{.self = node.id,
+                                                          .boot = actor.boot,
+                                                          .round_interval = settings_.round_interval,
+                                                          .drop_grace = settings_.drop_grace},
+                                      ring, *node.store, *node.hints, *node.wholeness);
     for (const auto& other : nodes) {
       if (other->id == node.id || !other->up()) continue;
       act(*other, [&](auto& outbox) { other->convergence->on_boot(node.id, moment(), outbox); });

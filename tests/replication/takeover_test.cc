@@ -30,8 +30,10 @@ class TakeoverTest : public testing::Test {
 
   bool hear(NodeId source, bool whole = true) {
     bool enough = true;
-    for (const Partition partition : gained_)
-      enough = takeover_.on_round(partition, source, whole, view_) && enough;
+    for (const Partition partition : gained_) {
+      takeover_.on_round(partition, source, whole);
+      enough = takeover_.has_heard_enough(partition, view_, wholeness_) && enough;
+    }
     return enough;
   }
 
@@ -46,7 +48,8 @@ TEST_F(TakeoverTest, IsOfWhatIsOwnedOnlyByTheNextTable) {
   EXPECT_EQ(gained_, (std::vector<Partition>{0, 4, 8, 12}));
   EXPECT_TRUE(takeover_.is_pending(4));
   EXPECT_FALSE(takeover_.is_pending(1));
-  EXPECT_FALSE(takeover_.on_round(1, kSecond, true, view_));
+  takeover_.on_round(1, kSecond, true);
+  EXPECT_FALSE(takeover_.is_pending(1));
   Takeover of_first;
   of_first.set_ring(ring_, kFirst);
   EXPECT_EQ(of_first.partitions(), 0U);
@@ -102,8 +105,12 @@ TEST_F(TakeoverTest, OwnersOfAListThatShrinksTakeOverFromThoseThatLeave) {
   takeover.set_ring(ring, kSecond);
   ASSERT_TRUE(takeover.is_pending(0));
   EXPECT_TRUE(takeover.gained().empty()) << "its own copy is whole";
-  EXPECT_FALSE(takeover.has_heard_enough(0, view));
-  EXPECT_TRUE(takeover.on_round(0, kFirst, true, view)) << "with its own copy, two of three";
+  EXPECT_FALSE(takeover.has_heard_enough(0, view, wholeness_));
+  takeover.on_round(0, kFirst, true);
+  EXPECT_TRUE(takeover.has_heard_enough(0, view, wholeness_)) << "with its own copy, two of three";
+  wholeness_.lose(0);
+  EXPECT_FALSE(takeover.has_heard_enough(0, view, wholeness_)) << "its own copy is being refilled";
+  wholeness_.make_whole(0);
   EXPECT_EQ(takeover.ready_epoch(view, wholeness_), 0U);
 }
 

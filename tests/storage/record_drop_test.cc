@@ -27,7 +27,9 @@ struct Drop {
   }
   void drop() {
     fixture.store->drop(kPartition, fixture.store->own_lives().vector);
+    EXPECT_TRUE(fixture.store->is_dropping(kPartition));
     EXPECT_TRUE(fixture.commit().ok());
+    EXPECT_FALSE(fixture.store->is_dropping(kPartition));
   }
   size_t records(Family family) const {
     size_t count = 0;

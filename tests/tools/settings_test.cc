@@ -55,6 +55,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
                                                                      {"hint-budget", "64KiB"},
                                                                      {"anti-entropy-interval", "0s"},
                                                                      {"scrub-interval", "2h"},
+                                                                     {"drop-grace", "3s"},
                                                                      {"enable-faults", "true"},
                                                                      {"insecure-network", "true"},
                                                                      {"log", "debug"},

@@ -9,7 +9,7 @@ bin=$PWD/build/release/bin
 scratch=$(mktemp -d)
 dir=$scratch/cluster
 keys=200000
-rate=${RINGKV_DEMO_RATE:-1500}
+connections=8
 load_s=${RINGKV_DEMO_LOAD_S:-60}
 load_pid=
 trap '[ -z "$load_pid" ] || kill "$load_pid" 2>/dev/null || true; tools/cluster destroy --dir "$dir"; rm -rf "$scratch"' EXIT
@@ -19,9 +19,9 @@ kvctl() { "$bin/kvctl" "$@"; }
 now_ms() { echo $((${EPOCHREALTIME/[.,]/} / 1000)); }
 get() { F=$1 perl -MJSON::PP -0777 -ne 'print decode_json($_)->{$ENV{F}} // ""'; }
 
-# begin_load: mixed gets and puts of the same keys, at a fixed rate; end_load waits for its end.
+# begin_load: mixed gets and puts of the same keys; end_load waits for its end.
 begin_load() {
-  "$bin/kvbench" --workload mixed --keys "$keys" --no-load --connections 8 --depth 2 --value-size 1000 --rate "$rate" \
+  "$bin/kvbench" --workload mixed --keys "$keys" --no-load --connections "$connections" --value-size 1000 \
     --duration "$load_s" --json >"$scratch/load.json" 2>"$scratch/load.err" &
   load_pid=$!
 }
@@ -105,7 +105,8 @@ claim "the load ran all the time" kill -0 "$load_pid"
 end_load
 claim "under load: no request failed ($(get ops_per_s <"$scratch/load.json" | cut -d. -f1) a second)" \
   same 0 "$(get errors <"$scratch/load.json")"
-claim "under load: no outcome was unknown" same 0 "$(get unknown <"$scratch/load.json")"
+unknown=$(get unknown <"$scratch/load.json")
+claim "under load: $unknown outcomes are unknown, of those that n3 had under way when it was killed" test "$unknown" -le "$connections"
 claim "under load: p99 $(get p99_us <"$scratch/load.json" | cut -d. -f1) us, p99.9 $(get p999_us <"$scratch/load.json" | cut -d. -f1) us" true
 
 gone() { [[ " $(members) " != *" $1 "* ]]; }

@@ -71,7 +71,10 @@ void CommandLine::add_planning(CLI::App& plan) {
   CLI::App& leave = verb(plan, "leave", "A member's copies move to the others; then it is no member any more",
                          "kvctl plan leave n3");
   add_words(leave, {name});
-  when_given(leave, [this, &leave]() -> Verb { return PlanVerb{{PlanLeave{words(leave)[0]}}}; });
+  leave.add_flag("--force", force_leave_, "Also when it is down: what only its disk has is lost");
+  when_given(leave, [this, &leave]() -> Verb {
+    return PlanVerb{{PlanLeave{words(leave)[0], force_leave_}}};
+  });
 
   CLI::App& replace =
       verb(plan, "replace", "A node that waits takes the place of a member that is gone for good",

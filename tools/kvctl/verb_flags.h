@@ -88,6 +88,7 @@ class CommandLine {
   ChangeBucketVerb change_;
   RepairVerb repair_;
   bool force_replacement_ = false;
+  bool force_leave_ = false;
 };
 
 // What a flag's text in base64 stands for; throws CLI::ValidationError.

@@ -33,8 +33,8 @@ Causality::Keeps Causality::keeps(const Held& held, const Look& look) const {
 }
 
 bool Causality::stayed_owner(const Held& held, const Look& look) const {
-  return ring_.rings == nullptr || ring_.rings->stayed(history_.bucket, history_.key, held.node,
-                                                       held.written.known, look.completed_at);
+  return ring_.rings == nullptr ||
+         ring_.rings->stayed(history_.bucket, history_.key, held.node, held.written.known, look.completed_at);
 }
 
 bool Causality::owners_rested(const Held& held, const Look& look) const {

@@ -177,8 +177,7 @@ std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring
   };
   (void)each_entry(*copy.disk, Family::kData, [&](std::string_view key, std::string_view) {
     const std::optional<StorageKeyParts> parts = parse_storage_key(key);
-    const bool is_former =
-        parts && copy.former.contains(partition_of(parts->token, ring.partitions()));
+    const bool is_former = parts && copy.former.contains(partition_of(parts->token, ring.partitions()));
     if (!is_former && !contains(owners_of(ring, key), copy.node))
       broken(cat(" has ", text_of(key), " and doesn't own it"));
   });

@@ -20,7 +20,7 @@ struct NodeCopy {
   NodeId node;
   const MemoryDisk* disk = nullptr;
   std::set<NodeId> once_members;  // hints for them find their way to the present owners
-  std::set<Partition> former;  // not its own any more; what lies there goes when their owners have it
+  std::set<Partition> former;     // not its own any more; what lies there goes when their owners have it
 };
 
 struct Convergent {
@@ -37,7 +37,8 @@ struct Convergent {
 // of those that are as expected while things converge.
 std::optional<Violation> check_copies(const Convergent& found);
 
-// I9 alone, which holds at any time: keys of its own, or of former partitions; and no hints for itself or for those who were never members.
+// I9 alone, which holds at any time: keys of its own, or of former partitions; and no hints for itself or for
+// those who were never members.
 std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring);
 
 // I12: all that a record's context covers lies under the floor of the node that lets it go.

@@ -42,7 +42,8 @@ struct Faults {
   Duration restore{};  // its disk is put back to what it was some time and some lives ago
   Duration damage{};   // of the whole ring: one node finds files damaged
   Duration gone{};     // of the whole ring: one node leaves and never comes back
-  // Of the whole ring: a member gets another weight, leaves to come back as a new one, or a change is cancelled.
+  // Of the whole ring: a member gets another weight, leaves to come back as a new one, or a change is
+  // cancelled.
   Duration members{};
 
   double slow_work = 0;   // of work off the loop, up to a second

@@ -110,10 +110,10 @@ struct RingFacts {
   // The epoch that made it; a node that hasn't heard of that doesn't know the bucket.
   std::map<std::string, uint64_t, std::less<>> bucket_since;
   std::map<NodeId, std::string> names;
-  std::set<std::string> gone;    // for good
-  std::set<std::string> left;    // the ring, and came back as another member
-  bool files_damaged = false;    // some node found a file that it couldn't read
-  std::set<Actor> closed_lives;  // contexts needn't list them any more
+  std::set<std::string> gone;          // for good
+  std::set<std::string> left;          // the ring, and came back as another member
+  bool files_damaged = false;          // some node found a file that it couldn't read
+  std::set<Actor> closed_lives;        // contexts needn't list them any more
   const RingHistory* rings = nullptr;  // nothing: owners never changed
 
   // The default r and w of every bucket.

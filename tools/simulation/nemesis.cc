@@ -409,6 +409,7 @@ void Nemesis::come_back(SimulatedNode& node) {
   if (world_.events.now() < at->second && !peace_) return;
   joins_at_.erase(at);
   votes_taken_.erase(&node);
+  world_.sightings.saw(sighting::kLeft);
   node.begin_anew();
   setting_.on_other_disk(node);
   node.start();

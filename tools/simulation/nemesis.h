@@ -86,7 +86,7 @@ class Nemesis {
   SimulatedNode* damaged_ = nullptr;
   const SimulatedNode* gone_ = nullptr;
   std::map<const SimulatedNode*, Time> joins_at_;  // of those that have left
-  bool some_leave_ = false;  // in this run
+  bool some_leave_ = false;                        // in this run
   bool partitioned_ = false;
   bool peace_ = false;
 };

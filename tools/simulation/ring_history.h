@@ -1,5 +1,5 @@
-// Which rings there were, and from when on: who has held a key all the time, so that what he held must still be
-// there.
+// Which rings there were, and from when on: who has held a key all the time, so that what he held must still
+// be there.
 #pragma once
 
 #include <algorithm>
@@ -40,21 +40,23 @@ class RingHistory {
     });
   }
 
-  // By the rings of that time so many of these nodes are on each of the key's lists, the present one and the next.
+  // By the rings of that time so many of these nodes are on each of the key's lists, the present one and the
+  // next.
   bool on_each_list(std::string_view bucket, std::string_view key, const std::vector<std::string_view>& nodes,
                     Step at, uint32_t quorum) const {
     const auto first = in_force(at);
-    return std::all_of(first, first + std::min<std::ptrdiff_t>(rings_.end() - first, 2), [&](const Seen& seen) {
-      const Ring& ring = *seen.ring;
-      const Partition partition = partition_of_key(ring, bucket, key);
-      const auto count = [&](std::span<const uint16_t> list) {
-        return static_cast<uint32_t>(std::count_if(list.begin(), list.end(), [&](uint16_t position) {
-          return std::find(nodes.begin(), nodes.end(), ring.member(position).name) != nodes.end();
-        }));
-      };
-      return count(ring.preference_list(partition)) >= quorum &&
-             count(ring.next_preference_list(partition)) >= quorum;
-    });
+    return std::all_of(
+        first, first + std::min<std::ptrdiff_t>(rings_.end() - first, 2), [&](const Seen& seen) {
+          const Ring& ring = *seen.ring;
+          const Partition partition = partition_of_key(ring, bucket, key);
+          const auto count = [&](std::span<const uint16_t> list) {
+            return static_cast<uint32_t>(std::count_if(list.begin(), list.end(), [&](uint16_t position) {
+              return std::find(nodes.begin(), nodes.end(), ring.member(position).name) != nodes.end();
+            }));
+          };
+          return count(ring.preference_list(partition)) >= quorum &&
+                 count(ring.next_preference_list(partition)) >= quorum;
+        });
   }
 
   // Whether the newest ring has the node among the key's owners.
@@ -97,8 +99,8 @@ class RingHistory {
   }
 
   std::vector<Seen>::const_iterator in_force(Step step) const {
-    const auto later = std::find_if(rings_.begin(), rings_.end(),
-                                    [step](const Seen& seen) { return seen.step > step; });
+    const auto later =
+        std::find_if(rings_.begin(), rings_.end(), [step](const Seen& seen) { return seen.step > step; });
     return later == rings_.begin() ? later : later - 1;
   }
 

@@ -24,6 +24,7 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kPutBack,
     sighting::kDamageSetAside,
     sighting::kGone,
+    sighting::kLeft,
     sighting::kLossAccepted,
     sighting::kSloppy,
     sighting::kTimeWrong,
@@ -52,6 +53,7 @@ constexpr NodeFigure kSeenByNodes[] = {
     {"tombstones.erased", "a tombstone was let go"},
     {"expired.erased", "an expired value was let go"},
     {"lives.closed", "a life was closed"},
+    {"former.dropped", "a former owner let a partition go"},
 };
 
 }  // namespace

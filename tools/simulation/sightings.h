@@ -48,6 +48,7 @@ inline constexpr std::string_view kDaysPassed = "days passed while a process sto
 inline constexpr std::string_view kWiped = "a disk was wiped while requests were under way";
 inline constexpr std::string_view kPutBack = "a disk was put back to an older copy";
 inline constexpr std::string_view kDamageSetAside = "a damaged file was set aside";
+inline constexpr std::string_view kLeft = "a member left the ring";
 inline constexpr std::string_view kGone = "a node left for good";
 inline constexpr std::string_view kLossAccepted = "a loss was accepted";
 inline constexpr std::string_view kSloppy = "a hint acknowledged a put";

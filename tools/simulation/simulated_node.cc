@@ -252,11 +252,11 @@ void SimulatedNode::accept_loss() {
 
 void SimulatedNode::change_ring(RingEdit edit, std::string_view what) {
   world_.trace.add(world_.events.now(), name(), what);
-  process_->node.member()->change_ring(
-      std::move(edit), world_.events.now() + kRingChangedWithin,
-      [this, number = last_process_](const Status& status) {
-        if (running() && process_->number == number) process_->log->info("nemesis", status.to_string());
-      });
+  process_->node.member()->change_ring(std::move(edit), world_.events.now() + kRingChangedWithin,
+                                       [this, number = last_process_](const Status& status) {
+                                         if (running() && process_->number == number)
+                                           process_->log->info("nemesis", status.to_string());
+                                       });
 }
 
 void SimulatedNode::count_figures() { settings_.on_figures(figures()); }

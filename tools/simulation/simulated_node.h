@@ -173,7 +173,7 @@ class SimulatedNode {
   PlannedSyncFault sync_fault_;
   std::function<void(const Life&)> on_life_;
   OnErase on_erase_;
-  NodeId member_;        // that it was when its disk was wiped
+  NodeId member_;  // that it was when its disk was wiped
   std::vector<NodeId> nodes_;
   bool left_ = false;
   bool refused_ = false;  // by the others, at its last start

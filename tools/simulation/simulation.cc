@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "node/ring_changes.h"
 #include "gossip/cluster_clock.h"
+#include "node/ring_changes.h"
 #include "tools/simulation/checkers.h"
 #include "tools/simulation/cluster_watch.h"
 #include "tools/simulation/copies_checker.h"
@@ -294,7 +294,8 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (!node->serving()) continue;
       const RingDescription& ring = node->life()->ring().description();
-      if (ring.change && !ring.change->switched) node->change_ring(cancelled(ring.epoch), "cancels the change");
+      if (ring.change && !ring.change->switched)
+        node->change_ring(cancelled(ring.epoch), "cancels the change");
       return;
     }
   }
@@ -357,8 +358,8 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (!node->serving()) continue;
       const PeerState state = node->member_state();
-      text += cat(text.empty() ? "" : ", ", node->name(), " ready for ", state.ready_epoch, " in ", state.epoch,
-                  " lacks ", state.incomplete_partitions);
+      text += cat(text.empty() ? "" : ", ", node->name(), " ready for ", state.ready_epoch, " in ",
+                  state.epoch, " lacks ", state.incomplete_partitions);
     }
     return text;
   }
