@@ -21,7 +21,8 @@ struct Drop {
     }
   }
   void put_all(VersionKind kind = VersionKind::kValue) {
-    for (const std::string& key : keys) last = fixture.put(key, "v", kind);
+    const std::string value = kind == VersionKind::kTombstone ? "" : "v";
+    for (const std::string& key : keys) last = fixture.put(key, value, kind);
     fixture.put(other, "stays");
     EXPECT_TRUE(fixture.commit().ok());
   }
