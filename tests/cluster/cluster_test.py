@@ -1,19 +1,15 @@
 """Several real nodes: how they become one cluster and stay one, and what clients see of it while nodes come and go."""
 import json
 import os
-import pathlib
 import shutil
 import signal
-import subprocess
-import tempfile
 import threading
 import time
 import unittest
 
-from processes import BIN, Cluster, Node, clean_environment, free_ports, kvctl, wait_until
+from processes import Cluster, ClusterTool, Node, free_ports, kvctl, wait_until
 
 LONG = bool(os.environ.get("RINGKV_LONG"))
-ROOT = pathlib.Path(__file__).parents[2]
 DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)
 KEYS = [f"key:{i}" for i in range(60)]
 
@@ -28,43 +24,14 @@ def owners_of(node, key):
     return [replica["node"] for replica in node.json("explain", key)["replicas"]]
 
 
-class Tool(unittest.TestCase):
+class Tool(ClusterTool):
     """tools/cluster."""
-
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.directory = pathlib.Path(self.scratch.name) / "cluster"
-        self.base = free_ports(80)[0]
-
-    def tearDown(self):
-        self.tool("destroy", code=None)
-        self.scratch.cleanup()
-
-    # That it returns at all shows that nodes hold none of the caller's descriptors: the pipes would stay open.
-    def tool(self, verb, *words, code=0):
-        answer = subprocess.run([ROOT / "tools/cluster", verb, "--dir", self.directory, *words], capture_output=True,
-                                text=True, timeout=120, env={**clean_environment(), "RINGKV_BIN": str(BIN)})
-        if code is not None:
-            self.assertEqual(answer.returncode, code, (verb, words, answer.stdout, answer.stderr))
-        return answer
-
-    def up(self, *words):
-        return self.tool("up", "--base-port", str(self.base), *words)
 
     def status(self):
         document = json.loads(self.tool("status", "--json").stdout)
         processes = {node["name"]: node["process"] for node in document["nodes"]}
         members = document["status"] and {m["name"]: m["state"] for m in document["status"]["members"]}
         return processes, members
-
-    def nodes(self):
-        """HOST:PORT,… of all that serve clients, as `env` prints it."""
-        return self.tool("env").stdout.strip().removeprefix("export RINGKV_NODE=")
-
-    def ctl(self, *words, code=0):
-        answer = kvctl("--node", self.nodes(), *words)
-        self.assertEqual(answer.returncode, code, (words, answer.stderr))
-        return answer.stdout
 
     def pid(self, name):
         return int((self.directory / name / "pid").read_text())

@@ -10,7 +10,9 @@ import socket
 import subprocess
 import tempfile
 import time
+import unittest
 
+ROOT = pathlib.Path(__file__).parents[2]
 BIN = pathlib.Path(os.environ.get("RINGKV_BIN", pathlib.Path(__file__).parents[2] / "build/release/bin"))
 WAIT_S = 60  # for anything; a sanitizer's build on a busy machine is slow
 
@@ -186,3 +188,36 @@ def kvctl(*words, stdin=b"", timeout=WAIT_S):
 
 def clean_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith("RINGKV_")}
+
+
+class ClusterTool(unittest.TestCase):
+    """tools/cluster in a directory of its own."""
+
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.directory = pathlib.Path(self.scratch.name) / "cluster"
+        self.base = free_ports(80)[0]
+
+    def tearDown(self):
+        self.tool("destroy", code=None)
+        self.scratch.cleanup()
+
+    # That it returns at all shows that nodes hold none of the caller's descriptors: the pipes would stay open.
+    def tool(self, verb, *words, code=0):
+        answer = subprocess.run([ROOT / "tools/cluster", verb, "--dir", self.directory, *words], capture_output=True,
+                                text=True, timeout=120, env={**clean_environment(), "RINGKV_BIN": str(BIN)})
+        if code is not None:
+            self.assertEqual(answer.returncode, code, (verb, words, answer.stdout, answer.stderr))
+        return answer
+
+    def up(self, *words):
+        return self.tool("up", "--base-port", str(self.base), *words)
+
+    def nodes(self):
+        """HOST:PORT,… of all that serve clients, as `env` prints it."""
+        return self.tool("env").stdout.strip().removeprefix("export RINGKV_NODE=")
+
+    def ctl(self, *words, code=0):
+        answer = kvctl("--node", self.nodes(), *words, timeout=120)
+        self.assertEqual(answer.returncode, code, (words, answer.stderr))
+        return answer.stdout

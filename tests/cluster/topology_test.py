@@ -2,15 +2,12 @@
 import base64
 import concurrent.futures
 import json
-import pathlib
 import signal
 import subprocess
-import tempfile
 import unittest
 
-from processes import BIN, Cluster, clean_environment, free_ports, kvctl, wait_until
+from processes import Cluster, ClusterTool, wait_until
 
-ROOT = pathlib.Path(__file__).parents[2]
 DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)
 KEYS = 1000
 
@@ -153,37 +150,15 @@ class ByPlan(unittest.TestCase):
             self.assertEqual(keys_seen(n4), KEYS)
 
 
-class Tool(unittest.TestCase):
+class Tool(ClusterTool):
     """tools/cluster add, remove, replace."""
-
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.directory = pathlib.Path(self.scratch.name) / "cluster"
-        self.base = free_ports(80)[0]
-
-    def tearDown(self):
-        self.tool("destroy", code=None)
-        self.scratch.cleanup()
-
-    def tool(self, verb, *words, code=0):
-        answer = subprocess.run([ROOT / "tools/cluster", verb, "--dir", self.directory, *words], capture_output=True,
-                                text=True, timeout=120, env={**clean_environment(), "RINGKV_BIN": str(BIN)})
-        if code is not None:
-            self.assertEqual(answer.returncode, code, (verb, words, answer.stdout, answer.stderr))
-        return answer
-
-    def ctl(self, *words):
-        nodes = self.tool("env").stdout.strip().removeprefix("export RINGKV_NODE=")
-        answer = kvctl("--node", nodes, *words, timeout=120)
-        self.assertEqual(answer.returncode, DONE, (words, answer.stderr))
-        return answer.stdout
 
     def members(self):
         members = json.loads(self.ctl("--json", "ring"))["members"]
         return {m["name"]: (m["rack"], m["weight"], m["status"]) for m in members}
 
     def test_a_cluster_grows_and_the_dead_are_replaced(self):
-        self.tool("up", "--base-port", str(self.base), "--nodes", "3")
+        self.up("--nodes", "3")
         self.ctl("put", "key", "value")
         self.tool("add", "--rack", "z", "--weight", "2")
         self.assertEqual(self.members()["n4"][:2], ("z", 2))
@@ -198,7 +173,7 @@ class Tool(unittest.TestCase):
         self.assertEqual(self.ctl("get", "key"), b"value")
 
     def test_a_member_is_removed(self):
-        self.tool("up", "--base-port", str(self.base), "--nodes", "4")
+        self.up("--nodes", "4")
         self.ctl("put", "key", "value")
         self.tool("remove", "n4")
         self.ctl("wait", "joined", "--timeout", "60s")

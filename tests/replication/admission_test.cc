@@ -99,11 +99,15 @@ TEST(Admission, ANodeStandsInForOneOwner) {
 }
 
 // n4 is to take n3's place.
-TEST(Admission, WhileTheRingChangesAPutNeedsEnoughOfBothLists) {
+RingDescription moving() {
   RingDescription description = ClusterFixture::description(5, 3);
   description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
   for (uint16_t& owner : description.change->owners) owner = owner == 2 ? 3 : owner;
-  const Ring ring(description);
+  return description;
+}
+
+TEST(Admission, WhileTheRingChangesAPutNeedsEnoughOfBothLists) {
+  const Ring ring(moving());
   RingView view(NodeId{1}, ring, &token_of);
   const Result<WriteTargets> targets = write_targets(view, 0, 0, 3);
   ASSERT_TRUE(targets.ok());
@@ -121,10 +125,7 @@ TEST(Admission, WhileTheRingChangesAPutNeedsEnoughOfBothLists) {
 
 // n2's hint counts in both lists; of n3 and n4 each is on one.
 TEST(Admission, WhileTheRingChangesANodeStandsInOnce) {
-  RingDescription description = ClusterFixture::description(5, 3);
-  description.change = {.members = description.members, .owners = description.owners, .replicas = 3};
-  for (uint16_t& owner : description.change->owners) owner = owner == 2 ? 3 : owner;
-  const Ring ring(description);
+  const Ring ring(moving());
   RingView view(NodeId{1}, ring, &token_of);
   const auto check = [&](uint32_t w) {
     return check_reachable(view, "k", *write_targets(view, 0, w, 0), /*stand_ins=*/true);
