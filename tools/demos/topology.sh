@@ -21,7 +21,7 @@ get() { F=$1 perl -MJSON::PP -0777 -ne 'print decode_json($_)->{$ENV{F}} // ""';
 
 # begin_load: mixed gets and puts of the same keys; end_load waits for its end.
 begin_load() {
-  "$bin/kvbench" --workload mixed --keys "$keys" --no-load --connections "$connections" --value-size 1000 \
+  "$bin/kvbench" --workload mixed --keys "$keys" --no-load --connections "$connections" --depth 1 --value-size 1000 \
     --duration "$load_s" --json >"$scratch/load.json" 2>"$scratch/load.err" &
   load_pid=$!
 }
