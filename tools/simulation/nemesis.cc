@@ -291,16 +291,20 @@ void Nemesis::sleep(SimulatedNode& node) {
 bool Nemesis::may_take_vote(const SimulatedNode& node, size_t seats_less) const {
   const RingDescription* ring = newest_ring();
   if (ring == nullptr || is_gone(node)) return false;
-  size_t seats = 0, mute = 1;
-  for (const Member& member : ring->members) {
-    if (member.status == MemberStatus::kLeaving) continue;
-    seats += member.voter ? 1 : 0;
-    for (const SimulatedNode* taken : votes_taken_) {
-      if (taken != &node && taken->name() == member.name) ++mute;
+  // A leaver's vote counts until it is removed, and not after that; one that has lost its seat is counted as
+  // mute as well: it may be about to lose it.
+  for (const bool leavers_too : {true, false}) {
+    size_t seats = 0, mute = 1;
+    for (const Member& member : ring->members) {
+      if (member.status == MemberStatus::kLeaving && !leavers_too) continue;
+      seats += member.voter ? 1 : 0;
+      for (const SimulatedNode* taken : votes_taken_) {
+        if (taken != &node && taken->name() == member.name) ++mute;
+      }
     }
+    if (seats <= seats_less || 2 * mute >= seats - seats_less) return false;
   }
-  // One that has lost its seat is counted as mute as well: it may be about to lose it.
-  return seats > seats_less && 2 * mute < seats - seats_less;
+  return true;
 }
 
 const RingDescription* Nemesis::newest_ring() const {
