@@ -103,6 +103,13 @@ struct ClientHints {
 struct ClientLag {
   std::string node;
 };
+struct ClientTransfers {
+  std::string node;
+};
+// For all members.
+struct ClientThrottle {
+  uint64_t bytes_per_second = 0;  // 0: as clients' requests bear
+};
 struct ClientRepair {
   std::string node;
   std::optional<Partition> partition;  // nothing: all
@@ -134,11 +141,11 @@ struct ClientCancelPlan {
 };
 
 struct ClientRequest {
-  using Body =
-      std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
-                   ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket, ClientRouting,
-                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub,
-                   ClientPartitionSizes, ClientPlanShow, ClientPlan, ClientCommitPlan, ClientCancelPlan>;
+  using Body = std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus,
+                            ClientRing, ClientStatistics, ClientBuckets, ClientCreateBucket,
+                            ClientChangeBucket, ClientRouting, ClientFault, ClientHints, ClientLag,
+                            ClientRepair, ClientPurge, ClientScrub, ClientPartitionSizes, ClientPlanShow,
+                            ClientPlan, ClientCommitPlan, ClientCancelPlan, ClientTransfers, ClientThrottle>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -171,10 +178,11 @@ struct PlanOutline {
 };
 
 struct ClientReply {
-  using Body = std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord,
-                            Explanation, ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>,
-                            RoutingTable, std::vector<HintInfo>, std::vector<LagInfo>, RepairReport,
-                            PurgeReport, ScrubReport, std::vector<PartitionSize>, PlanOutline>;
+  using Body =
+      std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord, Explanation,
+                   ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable,
+                   std::vector<HintInfo>, std::vector<LagInfo>, RepairReport, PurgeReport, ScrubReport,
+                   std::vector<PartitionSize>, PlanOutline, TransferReport>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;

@@ -39,6 +39,16 @@ struct PeerState {
   // have yet to pull from it.
   uint32_t former_partitions = 0;
   uint32_t former_untaken = 0;
+  // While the ring changes: partitions that it takes over, and those of them that it has.
+  uint32_t takeover_partitions = 0;
+  uint32_t takeover_ready = 0;
+  // Bytes a second (replication/transfer_pace.h): what it bears that anybody takes in, 0: nothing is known;
+  // what it has taken in in the last second.
+  uint64_t bears = 0;
+  uint64_t taken_in = 0;
+  // The latest limit that an operator has set of which it knows, for all members; 0: none.
+  uint64_t transfer_limit = 0;
+  WallMicros transfer_limit_set_at = 0;
 
   std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
 

@@ -58,6 +58,14 @@ Result<std::vector<LagInfo>> Admin::lag(std::string_view node) {
   return result_from<std::vector<LagInfo>>(ask({ClientLag{std::string(node)}, {}}));
 }
 
+Result<TransferReport> Admin::transfers(std::string_view node) {
+  return result_from<TransferReport>(ask({ClientTransfers{std::string(node)}, {}}));
+}
+
+Status Admin::throttle(uint64_t bytes_per_second) {
+  return ask({ClientThrottle{bytes_per_second}, {}}).status;
+}
+
 Result<RepairReport> Admin::repair(std::string_view node, std::optional<uint32_t> partition,
                                    bool accept_loss) {
   return result_from<RepairReport>(ask({ClientRepair{std::string(node), partition, accept_loss}, {}}));

@@ -152,7 +152,13 @@ PeerState ClusterMember::own_state() const {
           .boots_without_hints = life_.convergence().boots_without_hints(),
           .ready_epoch = life_.convergence().ready_epoch(),
           .former_partitions = life_.convergence().former().partitions(),
-          .former_untaken = life_.convergence().former().untaken()};
+          .former_untaken = life_.convergence().former().untaken(),
+          .takeover_partitions = static_cast<uint32_t>(life_.convergence().takeover().partitions()),
+          .takeover_ready = static_cast<uint32_t>(life_.convergence().taken_over()),
+          .bears = life_.convergence().pace().bears(),
+          .taken_in = life_.convergence().pace().taken_in(),
+          .transfer_limit = transfer_limit_.bytes_per_second(),
+          .transfer_limit_set_at = transfer_limit_.set_at()};
 }
 
 std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {
@@ -268,6 +274,7 @@ void ClusterMember::learn_addresses() {
 
 void ClusterMember::update_own_state(Time now) {
   if (now < state_updated_at_ + kStatePause && gossip_->own().epoch == epoch_on_disk_) return;
+  if (now >= state_updated_at_ + kStatePause) pace_transfers();
   state_updated_at_ = now;
   PeerState state = own_state();
   // It grows with every second until the next round ends: no news for everybody each time.
@@ -278,6 +285,28 @@ void ClusterMember::update_own_state(Time now) {
   }
   gossip_->set_own(std::move(state));
   life_.set_boots(lives_met_.agreed(ring().description(), *gossip_, gossip_->own()));
+}
+
+void ClusterMember::limit_transfers(uint64_t bytes_per_second) {
+  transfer_limit_.set(bytes_per_second, environment_.clock.wall_now());
+  state_updated_at_ = {};
+}
+
+// Who can't be reached takes nothing in, but may know a limit.
+void ClusterMember::pace_transfers() {
+  TransferPace::Second second{.most_taken_in = life_.convergence().pace().taken_in()};
+  for (const Member& member : ring().description().members) {
+    const PeerState* state = gossip_->find(member.node);
+    if (state == nullptr) continue;
+    transfer_limit_.hear(*state);
+    if (!view_.is_reachable(member.node)) continue;
+    second.most_taken_in = std::max(second.most_taken_in, state->taken_in);
+    if (state->bears == 0) continue;
+    second.least_of_others =
+        second.least_of_others == 0 ? state->bears : std::min(second.least_of_others, state->bears);
+  }
+  second.limit = transfer_limit_.bytes_per_second();
+  life_.pace_transfers(second);
 }
 
 // In between the life goes on by monotonic time, so that nothing is judged by a clock that has just jumped.

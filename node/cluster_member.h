@@ -30,6 +30,7 @@
 #include "node/ring_changer.h"
 #include "node/ring_driver.h"
 #include "node/said_once.h"
+#include "node/transfer_limit.h"
 
 namespace ringkv {
 
@@ -76,6 +77,8 @@ class ClusterMember {
   void send(NodeId to, const PeerMessage& message);
   void change_ring(RingEdit edit, Time deadline, RingChanger::Done done);
   void fail_all(const Status& why) { changer_.fail_all(why); }
+  // Of all members; 0: none.
+  void limit_transfers(uint64_t bytes_per_second);
 
   bool changing_ring() const { return register_.proposing(); }
   const Ring& ring() const { return life_.ring(); }
@@ -111,6 +114,7 @@ class ClusterMember {
   void take_outcome();
   void update_view();
   void update_own_state(Time now);
+  void pace_transfers();
   void update_clock(Time now);
   void look_at_clock(Time now);
   RingView ring_view() const;
@@ -132,6 +136,7 @@ class ClusterMember {
   bool doubts_wholeness_ = false;  // that was told to the life
   bool own_votes_void_ = false;    // those in the proposal under way
   LivesMet lives_met_;
+  TransferLimit transfer_limit_;
   ClusterClock clock_;
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
   std::unique_ptr<StateGossip> gossip_;

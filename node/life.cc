@@ -347,6 +347,13 @@ void Life::set_clock(int64_t correction_micros, bool heard_majority) {
   convergence_.set_time_trusted(heard_majority);
 }
 
+void Life::pace_transfers(TransferPace::Second second) {
+  const LatencyHistogram latencies = coordinator_.statistics().take_recent();
+  second.requests = latencies.count();
+  second.p99_us = latencies.quantile_us(0.99);
+  convergence_.pace_transfers(second);
+}
+
 void Life::lose_all() {
   MessageOutbox outbox;
   convergence_.lose_all(outbox);

@@ -69,8 +69,8 @@ class Life {
   template <class Request>
   static constexpr bool kOfConvergence =
       std::is_same_v<Request, ClientHints> || std::is_same_v<Request, ClientLag> ||
-      std::is_same_v<Request, ClientRepair> || std::is_same_v<Request, ClientPurge> ||
-      std::is_same_v<Request, ClientScrub>;
+      std::is_same_v<Request, ClientTransfers> || std::is_same_v<Request, ClientRepair> ||
+      std::is_same_v<Request, ClientPurge> || std::is_same_v<Request, ClientScrub>;
 
   // To who asked for it, by whatever way it came.
   void answer(const Requester& requester, ClientReply reply);
@@ -100,6 +100,8 @@ class Life {
   // What gossip has found out about the members' lives, and about the time.
   void set_boots(BootClosing::Boots boots);
   void set_clock(int64_t correction_micros, bool heard_majority);
+  // Once a second: what an operator and the other members say of the pace of transfers.
+  void pace_transfers(TransferPace::Second second);
   // This directory is an older copy of itself: it isn't whole anywhere until it has caught up.
   void lose_all();
 

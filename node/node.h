@@ -135,6 +135,7 @@ class Node final : public LoopHandler, private PeerReception {
   void serve(const Requester& requester, const ClientPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientCommitPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientCancelPlan& request, Time deadline);
+  void serve(const Requester& requester, const ClientThrottle& request, Time deadline);
   template <class Request>
   void serve_converging(const Requester& requester, const Request& request, Time deadline);
   template <class Request>

@@ -119,7 +119,9 @@ void Node::serve(const Requester& requester, const ClientPlanShow&, Time) {
                               return node == identity_.node ? &member_->states().own()
                                                             : member_->states().find(node);
                             }};
-  answer(requester, {}, plan_outline(life_->ring().description(), sight));
+  PlanOutline outline = plan_outline(life_->ring().description(), sight);
+  outline.report.bytes_per_second = life_->convergence().pace().bytes_per_second();
+  answer(requester, {}, std::move(outline));
 }
 
 void Node::serve(const Requester& requester, const ClientPlan& request, Time deadline) {
@@ -142,6 +144,15 @@ void Node::serve(const Requester& requester, const ClientCommitPlan& request, Ti
 
 void Node::serve(const Requester& requester, const ClientCancelPlan& request, Time deadline) {
   change_ring(requester, withdrawn(request.epoch), deadline);
+}
+
+void Node::serve(const Requester& requester, const ClientThrottle& request, Time) {
+  member_->limit_transfers(request.bytes_per_second);
+  environment_.log.info(
+      "node", request.bytes_per_second == 0
+                  ? std::string("transfers follow the requests of clients")
+                  : cat("each member takes in at most ", request.bytes_per_second, " bytes a second"));
+  answer(requester, {});
 }
 
 void Node::change_ring(const Requester& requester, RingEdit edit, Time deadline) {

@@ -109,6 +109,12 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_ready_epoch(state.ready_epoch);
   body.set_former_partitions(state.former_partitions);
   body.set_former_untaken(state.former_untaken);
+  body.set_takeover_partitions(state.takeover_partitions);
+  body.set_takeover_ready(state.takeover_ready);
+  body.set_bears(state.bears);
+  body.set_taken_in(state.taken_in);
+  body.set_transfer_limit(state.transfer_limit);
+  body.set_transfer_limit_set_at(state.transfer_limit_set_at);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -132,6 +138,12 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.ready_epoch = body.ready_epoch();
   state.former_partitions = body.former_partitions();
   state.former_untaken = body.former_untaken();
+  state.takeover_partitions = body.takeover_partitions();
+  state.takeover_ready = body.takeover_ready();
+  state.bears = body.bears();
+  state.taken_in = body.taken_in();
+  state.transfer_limit = body.transfer_limit();
+  state.transfer_limit_set_at = body.transfer_limit_set_at();
   return state;
 }
 

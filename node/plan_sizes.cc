@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replication/transfer_pace.h"
+
 namespace ringkv {
 
 std::set<std::string> members_to_count(const PlanOutline& outline) {
@@ -33,14 +35,14 @@ PlanSizes::Size PlanSizes::of(const PlanOutline::Share& share) const {
 
 PlanReport PlanSizes::counted(PlanOutline outline) const {
   std::map<std::pair<std::string, std::string>, PlanMoves> moves;
-  std::map<std::string, uint64_t> taken_in;
+  std::map<std::string, uint64_t> costs;
   for (const PlanOutline::Share& share : outline.shares) {
     const Size size = of(share);
     PlanMoves& sum = moves[{share.from, share.to}];
     sum.partitions += share.partitions.size();
     sum.keys += size.keys;
     sum.bytes += size.bytes;
-    taken_in[share.to] += size.bytes;
+    costs[share.to] += size.bytes + size.keys * kTransferCostOfRecord;
   }
   PlanReport report = std::move(outline.report);
   for (auto& [pair, sum] : moves) {
@@ -48,8 +50,9 @@ PlanReport PlanSizes::counted(PlanOutline outline) const {
     sum.to = pair.second;
     report.moves.push_back(std::move(sum));
   }
-  for (const auto& [member, bytes] : taken_in)
-    report.seconds = std::max(report.seconds, static_cast<double>(bytes) / kTakeoverBytesPerSecond);
+  const auto pace = static_cast<double>(std::max<uint64_t>(report.bytes_per_second, 1));
+  for (const auto& [member, cost] : costs)
+    report.seconds = std::max(report.seconds, static_cast<double>(cost) / pace);
   return report;
 }
 

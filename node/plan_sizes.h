@@ -10,9 +10,6 @@
 
 namespace ringkv {
 
-// How fast a node takes copies in.
-inline constexpr double kTakeoverBytesPerSecond = 50e6;
-
 std::set<std::string> members_to_count(const PlanOutline& outline);
 
 class PlanSizes {

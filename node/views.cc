@@ -46,6 +46,9 @@ void add_state(MemberInfo& info, const PeerState& state) {
   info.hint_bytes = state.hint_bytes;
   info.lag_seconds = static_cast<double>(state.lag_ms) / 1e3;
   info.incomplete_partitions = state.incomplete_partitions;
+  if (state.takeover_partitions == 0) return;
+  info.takeover_partitions = state.takeover_partitions;
+  info.takeover_ready = state.takeover_ready;
 }
 
 void show_down(MemberInfo& info) {
@@ -53,6 +56,8 @@ void show_down(MemberInfo& info) {
   info.hints = std::nullopt;
   info.hint_bytes = std::nullopt;
   info.lag_seconds = std::nullopt;
+  info.takeover_partitions = std::nullopt;
+  info.takeover_ready = std::nullopt;
 }
 
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {

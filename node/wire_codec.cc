@@ -130,6 +130,12 @@ void fill(const ClientHints& hints, wire::ClientRequest& request) {
   request.mutable_hints()->set_node(hints.node);
 }
 void fill(const ClientLag& lag, wire::ClientRequest& request) { request.mutable_lag()->set_node(lag.node); }
+void fill(const ClientTransfers& transfers, wire::ClientRequest& request) {
+  request.mutable_transfers()->set_node(transfers.node);
+}
+void fill(const ClientThrottle& throttle, wire::ClientRequest& request) {
+  request.set_throttle(throttle.bytes_per_second);
+}
 void fill(const ClientPurge& purge, wire::ClientRequest& request) {
   request.mutable_purge()->set_node(purge.node);
 }
@@ -228,6 +234,8 @@ Result<ClientRequest::Body> body_from(const wire::ClientRequest& request, std::s
   if (request.has_fault()) return body_from(request.fault());
   if (request.has_hints()) return Body(ClientHints{request.hints().node()});
   if (request.has_lag()) return Body(ClientLag{request.lag().node()});
+  if (request.has_transfers()) return Body(ClientTransfers{request.transfers().node()});
+  if (request.has_throttle()) return Body(ClientThrottle{request.throttle()});
   if (request.has_repair()) return Body(body_from(request.repair()));
   if (request.has_purge()) return Body(ClientPurge{request.purge().node()});
   if (request.has_scrub()) return Body(ClientScrub{request.scrub().node()});

@@ -245,6 +245,8 @@ void fill_members(const std::vector<MemberInfo>& members, Message& message) {
     if (member.lag_seconds) item.set_lag_seconds(*member.lag_seconds);
     if (member.skew_seconds) item.set_skew_seconds(*member.skew_seconds);
     if (member.incomplete_partitions) item.set_incomplete_partitions(*member.incomplete_partitions);
+    if (member.takeover_partitions) item.set_takeover_partitions(*member.takeover_partitions);
+    if (member.takeover_ready) item.set_takeover_ready(*member.takeover_ready);
   }
 }
 
@@ -267,6 +269,8 @@ MemberInfo member_from(const wire::Member& item) {
   if (item.has_lag_seconds()) member.lag_seconds = item.lag_seconds();
   if (item.has_skew_seconds()) member.skew_seconds = item.skew_seconds();
   if (item.has_incomplete_partitions()) member.incomplete_partitions = item.incomplete_partitions();
+  if (item.has_takeover_partitions()) member.takeover_partitions = item.takeover_partitions();
+  if (item.has_takeover_ready()) member.takeover_ready = item.takeover_ready();
   return member;
 }
 

@@ -68,7 +68,26 @@ PlanOutline outline_from(const wire::PlanOutline& message) {
   report.warnings = strings_from(message.warnings());
   report.waiting = strings_from(message.waiting());
   report.not_ready = strings_from(message.not_ready());
+  report.bytes_per_second = message.bytes_per_second();
   return outline;
+}
+
+TransferReport transfers_from(const wire::Transfers& message) {
+  TransferReport report{.node = message.node(),
+                        .bytes_per_second = message.bytes_per_second(),
+                        .limit = message.limit(),
+                        .is_strained = message.is_strained(),
+                        .taken_in = message.taken_in(),
+                        .paused = message.paused(),
+                        .to_take_over = message.to_take_over(),
+                        .taken_over = message.taken_over(),
+                        .to_refill = message.to_refill(),
+                        .to_let_go = message.to_let_go(),
+                        .transfers = {}};
+  for (const wire::Transfers::Pull& item : message.transfers())
+    report.transfers.push_back({item.from(), item.to(), item.partitions(), item.partitions_done(),
+                                item.keys(), item.bytes(), item.seconds()});
+  return report;
 }
 
 }  // namespace
@@ -151,6 +170,31 @@ void fill_report(const PlanOutline& outline, wire::ClientReply& reply) {
   add_strings(report.warnings, *message.mutable_warnings());
   add_strings(report.waiting, *message.mutable_waiting());
   add_strings(report.not_ready, *message.mutable_not_ready());
+  message.set_bytes_per_second(report.bytes_per_second);
+}
+
+void fill_report(const TransferReport& report, wire::ClientReply& reply) {
+  wire::Transfers& message = *reply.mutable_transfers();
+  message.set_node(report.node);
+  message.set_bytes_per_second(report.bytes_per_second);
+  message.set_limit(report.limit);
+  message.set_is_strained(report.is_strained);
+  message.set_taken_in(report.taken_in);
+  message.set_paused(report.paused);
+  message.set_to_take_over(report.to_take_over);
+  message.set_taken_over(report.taken_over);
+  message.set_to_refill(report.to_refill);
+  message.set_to_let_go(report.to_let_go);
+  for (const TransferInfo& transfer : report.transfers) {
+    wire::Transfers::Pull& item = *message.add_transfers();
+    item.set_from(transfer.from);
+    item.set_to(transfer.to);
+    item.set_partitions(transfer.partitions);
+    item.set_partitions_done(transfer.partitions_done);
+    item.set_keys(transfer.keys);
+    item.set_bytes(transfer.bytes);
+    item.set_seconds(transfer.seconds);
+  }
 }
 
 std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
@@ -167,6 +211,7 @@ std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
   }
   if (reply.has_partition_sizes()) return sizes_from(reply.partition_sizes());
   if (reply.has_plan()) return outline_from(reply.plan());
+  if (reply.has_transfers()) return transfers_from(reply.transfers());
   return std::nullopt;
 }
 

@@ -116,6 +116,10 @@ void Convergence::on(const Arrival& arrival, const ClientScrub& scrub, MessageOu
   scrubber_.on(arrival, scrub, outbox);
 }
 
+void Convergence::on(const Arrival& arrival, const ClientTransfers& transfers, MessageOutbox& outbox) {
+  rounds_.on(arrival, transfers, outbox);
+}
+
 void Convergence::on(const Arrival& arrival, const ClientLag& lag, MessageOutbox& outbox) {
   rounds_.on(arrival, lag, outbox);
 }

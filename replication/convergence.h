@@ -37,6 +37,7 @@ class Convergence {
   // This directory is an older copy of itself: nothing that was pulled counts.
   void lose_all(MessageOutbox& outbox);
   void set_time_trusted(bool trusted) { sweeper_.set_time_trusted(trusted); }
+  void pace_transfers(const TransferPace::Second& second) { environment_.pace.on_second(second); }
 
   void refuse_puts(std::string reason) { environment_.puts_refused = std::move(reason); }
   void take_puts() { environment_.puts_refused.clear(); }
@@ -46,6 +47,7 @@ class Convergence {
   void on(const Arrival& arrival, const ClientScrub& scrub, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientHints& hints, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientLag& lag, MessageOutbox& outbox);
+  void on(const Arrival& arrival, const ClientTransfers& transfers, MessageOutbox& outbox);
 
   void on(NodeId from, HintPut put, Moment moment, MessageOutbox& outbox);
   void on(NodeId from, HintCovered covered, Moment moment, MessageOutbox& outbox);
@@ -78,6 +80,9 @@ class Convergence {
   // The epoch of a begun change for which all that this node is to own is here, and on disk; 0: none.
   uint64_t ready_epoch() const { return ready_.on_disk ? ready_.epoch : 0; }
   const FormerRanges& former() const { return former_; }
+  const Takeover& takeover() const { return environment_.takeover; }
+  size_t taken_over() const { return environment_.takeover.ready(environment_.view, environment_.wholeness); }
+  const TransferPace& pace() const { return environment_.pace; }
 
  private:
   struct Ready {

@@ -12,6 +12,7 @@
 #include "replication/request_numbers.h"
 #include "replication/ring_view.h"
 #include "replication/takeover.h"
+#include "replication/transfer_pace.h"
 #include "replication/wholeness.h"
 #include "storage/hint_store.h"
 #include "storage/record_store.h"
@@ -78,6 +79,7 @@ struct ConvergenceEnvironment {
   HintStore& hints;
   Wholeness& wholeness;
   Takeover takeover;
+  TransferPace pace;
   std::set<Partition> former;  // not owned any more, and some of it lies here still (former_ranges.h)
   uint64_t drops = 0;          // of those, so far: what is being read of one is void
   RequestNumbers numbers;

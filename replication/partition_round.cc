@@ -172,6 +172,7 @@ void PartitionRound::keep_own(RangeSlice& slice) {
 // differ still the own list, what the source sends with records, its keys, what is lacking of those.
 void PartitionRound::advance(Moment moment, MessageOutbox& outbox) {
   if (ended_ || !own_listed_ || question_ != 0 || ask_again_at_ || !puts_.empty()) return;
+  if (must_wait(moment.now)) return;
   if (walk_ != Walk::kNone) return ask(outbox);
   if (lacking_.any()) return begin(Walk::kLacking, outbox);
   drop_equal_leaves();
@@ -183,6 +184,14 @@ void PartitionRound::advance(Moment moment, MessageOutbox& outbox) {
   if (puts_.empty() && !ended_) pull_leaves(moment, outbox);
 }
 
+// For its turn: transfers have a pace.
+bool PartitionRound::must_wait(Time now) {
+  if (environment_.pace.may_ask(now)) return false;
+  heard_at_ = now;
+  ask_again_at_ = environment_.pace.may_ask_at(now);
+  return true;
+}
+
 void PartitionRound::begin(Walk walk, MessageOutbox& outbox) {
   walk_ = walk;
   walk_position_.clear();
@@ -192,6 +201,7 @@ void PartitionRound::begin(Walk walk, MessageOutbox& outbox) {
 void PartitionRound::ask(MessageOutbox& outbox) {
   if (!environment_.puts_refused.empty()) return fail(out_of_space(environment_.puts_refused));
   question_ = environment_.next_number();
+  reserved_ = environment_.pace.reserve();
   RoundWalk asked{.round = question_, .partition = partition_};
   asked.records = walk_ != Walk::kKeysOnly;
   if (walk_ == Walk::kFetch) {
@@ -217,6 +227,7 @@ void PartitionRound::ask(MessageOutbox& outbox) {
 bool PartitionRound::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
   if (question_ == 0 || slice.round != question_) return false;
   question_ = 0;
+  settle(slice);
   if (slice.status.code() == StatusCode::kOverloaded) {
     ask_again_at_ = moment.now + kBusyPause;
     return true;
@@ -232,6 +243,17 @@ bool PartitionRound::on(RoundSlice& slice, Moment moment, MessageOutbox& outbox)
     advance(moment, outbox);
   }
   return true;
+}
+
+void PartitionRound::settle(const RoundSlice& slice) {
+  uint64_t bytes = 0;
+  uint64_t records = 0;
+  for (const RoundSlice::Entry& entry : slice.entries) {
+    if (entry.record == nullptr) continue;
+    ++records;
+    bytes += entry.record->size();
+  }
+  environment_.pace.settle(reserved_, bytes, records);
 }
 
 void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {

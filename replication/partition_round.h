@@ -82,7 +82,9 @@ class PartitionRound {
   void read_own(MessageOutbox& outbox);
   void advance(Moment moment, MessageOutbox& outbox);
   void begin(Walk walk, MessageOutbox& outbox);
+  bool must_wait(Time now);
   void ask(MessageOutbox& outbox);
+  void settle(const RoundSlice& slice);
   void take(RoundSlice& slice, Moment moment, MessageOutbox& outbox);
   void take(RoundSlice::Entry& entry, const std::shared_ptr<const Floor>& floor, const SourceClaims& claims,
             Moment moment, MessageOutbox& outbox);
@@ -103,6 +105,7 @@ class PartitionRound {
   const Partition partition_;
 
   RequestNumber question_ = 0;  // under way; 0: none
+  uint64_t reserved_ = 0;       // of the pace, for its answer
   std::optional<Time> ask_again_at_;
   SourceClaims claims_;  // when its leaves were read
   bool source_is_whole_ = false;

@@ -67,7 +67,8 @@ class Pull {
   const PartitionRound::Counts& counts() const { return counts_; }
   uint64_t partitions() const { return shared_.size(); }
   uint64_t differing() const { return differing_; }  // partitions, at the first look
-  bool was_equal() const { return was_equal_; }      // at the first message
+  uint64_t to_do() const { return to_pull_.size() + rounds_.size() + paused_.size(); }  // of those
+  bool was_equal() const { return was_equal_; }  // at the first message
   // Those that are through, when it has ended; in any order.
   const std::vector<Partition>& pulled() const { return pulled_; }
   uint64_t source_counter() const { return source_counter_; }

@@ -1,6 +1,7 @@
 #include "replication/request_statistics.h"
 
 #include <string>
+#include <utility>
 
 namespace ringkv {
 
@@ -29,7 +30,10 @@ void RequestStatistics::count(RequestKind kind, const Status& outcome, Duration 
     ++counted.failed;
   }
   counted.latencies.add(static_cast<uint64_t>(latency.count()));
+  if (kind != RequestKind::kScan) recent_.add(static_cast<uint64_t>(latency.count()));
 }
+
+LatencyHistogram RequestStatistics::take_recent() { return std::exchange(recent_, {}); }
 
 void RequestStatistics::reset_latencies() {
   for (Kind& kind : kinds_) kind.latencies.reset();

@@ -20,6 +20,8 @@ class RequestStatistics {
  public:
   void count(RequestKind kind, const Status& outcome, Duration latency);
   void reset_latencies();
+  // Of all kinds but scans since it was asked last.
+  LatencyHistogram take_recent();
 
   void count_forwarded() { ++forwarded_; }
   void count_hedged() { ++hedged_; }
@@ -43,6 +45,7 @@ class RequestStatistics {
   };
 
   std::array<Kind, kRequestKinds> kinds_;
+  LatencyHistogram recent_;
   uint64_t forwarded_ = 0;       // to an owner, because this node is none
   uint64_t hedged_ = 0;          // another owner was asked beside one that was slow
   uint64_t unconfirmed_ = 0;     // gets

@@ -319,6 +319,35 @@ void Rounds::on(const Arrival& arrival, const ClientLag&, MessageOutbox& outbox)
   environment_.answer(arrival.requester, std::move(reply), outbox);
 }
 
+void Rounds::on(const Arrival& arrival, const ClientTransfers&, MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  const TransferPace& pace = environment_.pace;
+  TransferReport report{.node = view.name_of(view.self()),
+                        .bytes_per_second = pace.bytes_per_second(),
+                        .limit = pace.limit(),
+                        .is_strained = pace.is_strained(),
+                        .taken_in = pace.taken_in(),
+                        .paused = environment_.puts_refused,
+                        .to_take_over = environment_.takeover.partitions(),
+                        .taken_over = environment_.takeover.ready(view, environment_.wholeness),
+                        .to_refill = environment_.wholeness.incomplete(),
+                        .to_let_go = environment_.former.size()};
+  for (const auto& [id, pull] : pulls_) {
+    if (pull.differing() == 0) continue;
+    report.transfers.push_back(
+        {.from = view.name_of(pull.source()),
+         .to = report.node,
+         .partitions = pull.differing(),
+         .partitions_done = pull.differing() - pull.to_do(),
+         .keys = pull.counts().keys,
+         .bytes = pull.counts().bytes,
+         .seconds = std::chrono::duration<double>(arrival.now - pull.began()).count()});
+  }
+  ClientReply reply;
+  reply.body = std::move(report);
+  environment_.answer(arrival.requester, std::move(reply), outbox);
+}
+
 std::vector<NodeId> Rounds::sources() const {
   std::vector<NodeId> nodes;
   for (const auto& [node, source] : sources_) nodes.push_back(node);

@@ -30,6 +30,7 @@ class Rounds {
   // that this node doesn't own: INVALID_ARGUMENT that names its owners.
   void on(const Arrival& arrival, const ClientRepair& repair, MessageOutbox& outbox);
   void on(const Arrival& arrival, const ClientLag& lag, MessageOutbox& outbox);
+  void on(const Arrival& arrival, const ClientTransfers& transfers, MessageOutbox& outbox);
 
   // A former owner has data of partitions that are this node's: they are pulled, and it is told.
   void on(NodeId from, RangesOffered offered, Moment moment, MessageOutbox& outbox);

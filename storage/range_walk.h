@@ -45,9 +45,10 @@ struct RangeStep {
   // node's leaf with this hash, make it what it is here (storage/hash_subset.h). None where that can't be
   // told.
   std::vector<LeafHash> leaves_elsewhere;
-  bool records = true;                 // false: heads only
-  size_t bytes_max = size_t{1} << 20;  // of the answer; a record larger than that comes alone
-  size_t leaf_records_max = 64;        // of a leaf that is looked at as a whole; at most kSubsetMax
+  bool records = true;  // false: heads only
+  // Of the answer; a record larger than that comes alone. Who sends or takes it does nothing else meanwhile.
+  size_t bytes_max = size_t{256} << 10;
+  size_t leaf_records_max = 64;  // of a leaf that is looked at as a whole; at most kSubsetMax
 };
 
 struct RangeEntry {

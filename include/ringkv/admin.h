@@ -33,6 +33,9 @@ struct MemberInfo {
   std::optional<double> lag_seconds;
   std::optional<double> skew_seconds;             // its clock against that of the node asked
   std::optional<uint32_t> incomplete_partitions;  // that it has yet to refill
+  // While the ring changes: partitions that are to be its own, and those of them that it has taken over.
+  std::optional<uint32_t> takeover_partitions;
+  std::optional<uint32_t> takeover_ready;
 };
 
 struct ClusterStatus {
@@ -115,6 +118,32 @@ struct LagInfo {
   std::string problem;                // why the last round failed; empty: it didn't
 };
 
+// What a node fetches from another one now: of partitions that differ, until they don't.
+struct TransferInfo {
+  std::string from;
+  std::string to;
+  uint64_t partitions = 0;
+  uint64_t partitions_done = 0;
+  uint64_t keys = 0;  // of partitions that are done
+  uint64_t bytes = 0;
+  double seconds = 0;  // since it began
+};
+
+// All that one node takes in, and how fast it may.
+struct TransferReport {
+  std::string node;
+  uint64_t bytes_per_second = 0;  // that it may take in
+  uint64_t limit = 0;             // an operator's (throttle); 0: none, it follows the requests of clients
+  bool is_strained = false;       // those that it coordinates are slow beside transfers: it bears less
+  uint64_t taken_in = 0;          // in the last second
+  std::string paused;             // why it takes nothing in; empty: it does
+  uint64_t to_take_over = 0;      // partitions that are to be its own, while the ring changes
+  uint64_t taken_over = 0;        // of those
+  uint64_t to_refill = 0;         // partitions that it isn't whole in
+  uint64_t to_let_go = 0;         // that it owns no longer and has data of
+  std::vector<TransferInfo> transfers;
+};
+
 struct RepairReport {
   uint64_t differences = 0;  // keys of which something was lacking
   uint64_t keys_sent = 0;
@@ -172,6 +201,11 @@ class Admin {
   // Each of one node: by name, or "" the one asked. The whole cluster's is the sum over status().members.
   Result<std::vector<HintInfo>> hints(std::string_view node = "");
   Result<std::vector<LagInfo>> lag(std::string_view node = "");
+  Result<TransferReport> transfers(std::string_view node = "");
+  // How fast each member takes copies in, for all members that the one asked can reach, within seconds; those
+  // that are away hear of it when they are back. Bytes a second; 0: as the requests of clients bear. Holds
+  // until it is set again, or until no member is left that has been up since.
+  Status throttle(uint64_t bytes_per_second);
   // The node pulls what it lacks from every other owner, now; takes as long as it takes, up to the time-out.
   Result<RepairReport> repair(std::string_view node = "", std::optional<uint32_t> partition = {},
                               bool accept_loss = false);

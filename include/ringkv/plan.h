@@ -71,8 +71,9 @@ struct PlanReport {
   std::string stage = "none";  // planned: nothing has happened yet; begun; switched: gets ask the new owners
   std::vector<std::string> steps;  // "join n4"
   std::vector<PlanMoves> moves;
-  double seconds = 0;    // that the moves take
-  uint32_t below_n = 0;  // partitions that have fewer than N live copies meanwhile
+  double seconds = 0;             // that the moves take at the present pace
+  uint64_t bytes_per_second = 0;  // that, of each member that takes copies in
+  uint32_t below_n = 0;           // partitions that have fewer than N live copies meanwhile
   std::vector<std::string> rack_violations;
   std::vector<std::string> warnings;   // what else one should know before
   std::vector<std::string> waiting;    // nodes that ask to join

@@ -114,6 +114,39 @@ class Moves(unittest.TestCase):
             self.assertEqual({m["name"] for m in n1.json("ring")["members"]}, {"n1", "n2", "n3"})
             self.assertEqual([m["keys"] for m in n1.json("status")["members"]], [KEYS + MEANWHILE] * 3)
 
+    def test_a_throttle_holds_for_all_members_and_is_lifted_while_copies_move(self):
+        with Cluster(3, flags=self.FLAGS) as cluster:
+            n1 = cluster["n1"]
+            load(n1, "before", KEYS)
+            self.assertEqual(n1.kvctl("throttle", "1MB").returncode, DONE)
+
+            def members():
+                return {m["name"]: m for m in n1.json("transfers")["members"]}
+
+            wait_until(lambda: {m["throttle"] for m in members().values()} == {1_000_000}, "all to know the throttle")
+            n4 = cluster.add(4)
+            n4.launch()
+            wait_until(lambda: members().get("n4", {}).get("transfers"), "n4 to take copies in", 30)
+            began = time.monotonic()
+            most = 0
+            while time.monotonic() < began + 5:
+                there = members()["n4"]
+                self.assertEqual(there["bytes_per_second"], 1_000_000)
+                most = max(most, there["taken_in"])
+                time.sleep(0.2)
+            self.assertGreater(most, 500_000)
+            self.assertLess(most, 1_500_000)
+            self.assertLess(there["taken_over"], there["to_take_over"], "10 MB take longer than that")
+            shown = {m["name"]: m for m in n1.json("status")["members"]}["n4"]
+            self.assertEqual(shown["takeover_partitions"], there["to_take_over"])
+            self.assertEqual(cluster["n2"].kvctl("throttle", "1GB").returncode, DONE)
+            lifted = time.monotonic()
+            wait_joined(n1)
+            self.assertLess(time.monotonic() - lifted, 30)
+            n4.wait_ready()
+            self.assertEqual(members()["n4"]["throttle"], 10**9)
+            self.assertEqual(keys_seen(n4), KEYS)
+
     # What was dropped comes back with the partition, whoever had stamped it.
     def test_a_ring_that_grows_and_shrinks_and_grows_again_has_all_its_keys(self):
         with Cluster(3, flags=self.FLAGS) as cluster:

@@ -91,6 +91,12 @@ TEST(Admin, AsksAMemberHowItsCopiesConverge) {
   store.reply.body = std::vector<LagInfo>{{"n3", "n1", 1.5, 2, 3, ""}};
   EXPECT_EQ(admin.lag("n1")->at(0).behind, 3U);
   EXPECT_EQ(store.last<ClientLag>().node, "n1");
+  store.reply.body = TransferReport{.node = "n1", .taken_in = 9};
+  EXPECT_EQ(admin.transfers("n1")->taken_in, 9U);
+  EXPECT_EQ(store.last<ClientTransfers>().node, "n1");
+  store.reply.body = {};
+  EXPECT_TRUE(admin.throttle(7).ok());
+  EXPECT_EQ(store.last<ClientThrottle>().bytes_per_second, 7U);
   store.reply.body = RepairReport{.differences = 7};
   EXPECT_EQ(admin.repair("n1", 17, false)->differences, 7U);
   EXPECT_EQ(store.last<ClientRepair>().node, "n1");

@@ -51,6 +51,9 @@ inline std::vector<ClientRequest> sample_requests() {
           {ClientHints{"n1"}, timeout},
           {ClientHints{}, timeout},
           {ClientLag{"n1"}, timeout},
+          {ClientTransfers{"n1"}, timeout},
+          {ClientThrottle{20'000'000}, timeout},
+          {ClientThrottle{}, timeout},
           {ClientRepair{"n1", 0, false}, std::chrono::minutes(10)},
           {ClientRepair{"", std::nullopt, true}, timeout},
           {ClientPurge{"n1"}, timeout},
@@ -69,7 +72,8 @@ inline std::vector<ClientReply> sample_replies() {
   using Kind = Acknowledgement::Kind;
   const VersionInfo value{"v1", "da39.4b0d:7", false, 1'700'000'000'000'000, 1'800'000'000'000, "put"};
   const VersionInfo tombstone{"", "da39.4b0d:8", true, 1'700'000'000'000'001, std::nullopt, "hint"};
-  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, "n1:7400", "n1:7401", 9, 1, 2, 3, 4, 0.5, -2.5, 6};
+  MemberInfo full{"n1", 7, "a", 1.5, "normal", "up", 0.25, "n1:7400", "n1:7401", 9,
+                  1,    2, 3,   4,   0.5,      -2.5, 6,    12,        5};
   MemberInfo down{"n2", 8, "b", 1, "leaving", "down", 0, "", "", {}, {}, {}, {}, {}, {}};
   const std::vector<ClientReply::Body> bodies = {
       std::monostate(),
@@ -109,8 +113,9 @@ inline std::vector<ClientReply> sample_replies() {
       PurgeReport{1, 2, {"n3's life 4a1b"}},
       ScrubReport{1, 2, 3, {"key '\xFF'"}},
       std::vector<PartitionSize>{{0, 1, 2}, {65535, ~0ULL, ~0ULL}},
-      PlanOutline{{9, "planned", {"join n4"}, {}, 0, 7, {"partition 3"}, {"two voters"}, {"n4"}, {"n5"}},
-                  {{"n1", "n4", "n2", {0, 4095}}, {"n1", "n4", "", {}}}}};
+      PlanOutline{{9, "planned", {"join n4"}, {}, 0, 12, 7, {"partition 3"}, {"two voters"}, {"n4"}, {"n5"}},
+                  {{"n1", "n4", "n2", {0, 4095}}, {"n1", "n4", "", {}}}},
+      TransferReport{"n4", 1, 2, true, 3, "full", 4, 5, 6, 7, {{"n1", "n4", 8, 9, 10, ~0ULL, 1.5}}}};
   std::vector<ClientReply> replies;
   for (const ClientReply::Body& body : bodies) replies.push_back({{}, body, 9, {0x4A1B}, "seen\xFE"});
   replies.push_back({unknown_outcome("key '\xFF': it may have been written"), {}, 9, {0x4A1B}, ""});

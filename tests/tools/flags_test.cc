@@ -173,6 +173,7 @@ TEST(Flags, WorkTakesAsLongAsItTakes) {
   EXPECT_EQ(parse({"scrub"}).verb<ScrubVerb>().timeout, std::chrono::minutes(10));
   EXPECT_EQ(parse({"hints", "--timeout", "1s"}).target().timeout, std::chrono::seconds(1));
   EXPECT_EQ(parse({"lag"}).exit_code(), -1);
+  EXPECT_EQ(parse({"transfers"}).exit_code(), -1);
 }
 
 TEST(Flags, ARepairIsOfAllOrOfOnePartition) {
@@ -238,6 +239,8 @@ TEST(Flags, EveryWrongUseIsExitCodeTwo) {
                                              {"wait", "converged", "n1"},
                                              {"hints", "n1"},
                                              {"lag", "n1"},
+                                             {"transfers", "n1"},
+                                             {"throttle"},
                                              {"purge", "n1"},
                                              {"scrub", "--partition", "1"},
                                              {"repair", "17"},
@@ -294,6 +297,8 @@ TEST(Flags, EveryVerbHasHelpWithAnExample) {
                                                                 {"wait", "hints-drained"},
                                                                 {"hints"},
                                                                 {"lag"},
+                                                                {"transfers"},
+                                                                {"throttle"},
                                                                 {"repair"},
                                                                 {"purge"},
                                                                 {"scrub"},
@@ -343,6 +348,17 @@ TEST(Flags, TheEnvironmentNamesNodesUnlessAFlagDoes) {
   EXPECT_EQ(from_environment.target().nodes, (std::vector<std::string>{"h:1", "h:2"}));
   EXPECT_EQ(from_flag.target().nodes, (std::vector<std::string>{"h:3"}));
   EXPECT_EQ(parse({"get", "k"}).target().nodes, (std::vector<std::string>{"127.0.0.1:7401"}));
+}
+
+TEST(Flags, AThrottleIsARateOrAuto) {
+  EXPECT_EQ(parse({"throttle", "20MB"}).verb<ThrottleVerb>().bytes_per_second, 20'000'000U);
+  EXPECT_EQ(parse({"throttle", "1GiB/s"}).verb<ThrottleVerb>().bytes_per_second, 1U << 30);
+  EXPECT_EQ(parse({"throttle", "auto"}).verb<ThrottleVerb>().bytes_per_second, 0U);
+  for (const std::string word : {"0", "fast", "1", "-5MB", "20MB/min"}) {
+    const Outcome outcome = parse({"throttle", word});
+    EXPECT_EQ(outcome.exit_code(), 2) << word;
+    EXPECT_NE(outcome.err.find("RATE"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST(Flags, APlanIsMadeOfSteps) {

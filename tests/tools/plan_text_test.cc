@@ -15,6 +15,7 @@ PlanReport planned() {
   report.steps = {"join n4", "weight n2 2"};
   report.moves = {{"n1", "n4", 340, 5000, 1536}, {"n2", "n4", 12, 70, 20}};
   report.seconds = 12.3;
+  report.bytes_per_second = 10 << 20;
   report.below_n = 1;
   report.warnings = {"with two voters both must answer"};
   report.waiting = {"n4"};
@@ -28,7 +29,7 @@ TEST(PlanText, SaysWhatMovesAndThatNothingHasHappened) {
             "n1    n4         340  5000   1.5 KiB\n"
             "n2    n4          12    70  20 bytes\n"
             "all              352  5070   1.5 KiB\n"
-            "takes at least 12 s\n"
+            "takes about 12 s at the present 10 MiB/s a member (kvctl throttle)\n"
             "1 partition with fewer than N live copies meanwhile\n"
             "warning: with two voters both must answer\n"
             "waiting to join: n4\n"

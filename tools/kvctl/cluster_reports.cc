@@ -50,6 +50,13 @@ HintsOfAll together(const Asked<std::vector<HintInfo>>& asked) {
   return all;
 }
 
+TransfersOfAll together(const Asked<TransferReport>& asked) {
+  TransfersOfAll all;
+  for (const auto& answer : asked.answers) all.members.push_back(answer.report);
+  all.unknown = names_of(asked.unanswered);
+  return all;
+}
+
 LagOfAll together(const Asked<std::vector<LagInfo>>& lags, const Asked<std::vector<HintInfo>>& hints) {
   LagOfAll all;
   for (const auto& answer : lags.answers) {

@@ -31,6 +31,12 @@ struct LagOfAll {
 };
 LagOfAll together(const Asked<std::vector<LagInfo>>& lags, const Asked<std::vector<HintInfo>>& hints);
 
+struct TransfersOfAll {
+  std::vector<TransferReport> members;
+  std::vector<std::string> unknown;
+};
+TransfersOfAll together(const Asked<TransferReport>& asked);
+
 // Sums. Of a repair `partial` covers unknown members too; problems and reasons begin with the member's name.
 struct RepairOfAll {
   RepairReport sum;

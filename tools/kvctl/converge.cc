@@ -81,6 +81,26 @@ int run(Session& session, const LagVerb&) {
   return finish(lags, session.target().json ? to_json(all) + '\n' : to_text(all));
 }
 
+int run(Session& session, const TransfersVerb&) {
+  const Result<ClusterStatus> status = session.admin().status();
+  if (!status.ok()) return fail(status.status());
+  const auto asked =
+      ask_each(status->members, [&](const std::string& name) { return session.admin().transfers(name); });
+  const TransfersOfAll all = together(asked);
+  return finish(asked, session.target().json ? to_json(all) + '\n' : to_text(all));
+}
+
+int run(Session& session, const ThrottleVerb& verb) {
+  if (Status status = session.admin().throttle(verb.bytes_per_second); !status.ok()) return fail(status);
+  const std::string pace = verb.bytes_per_second == 0 ? "\"auto\"" : std::to_string(verb.bytes_per_second);
+  line_out(session.target().json ? "{\"throttle\":" + pace + '}'
+           : verb.bytes_per_second == 0
+               ? "members take copies in as fast as the requests of clients bear"
+               : "each member takes in at most " + human_bytes(verb.bytes_per_second) +
+                     " a second; all know within seconds");
+  return kDone;
+}
+
 int run(Session& session, const RepairVerb& verb) {
   const Result<ClusterStatus> status = session.admin().status();
   if (!status.ok()) return fail(status.status());

@@ -112,6 +112,12 @@ struct HintsVerb {};
 
 struct LagVerb {};
 
+struct TransfersVerb {};
+
+struct ThrottleVerb {
+  uint64_t bytes_per_second = 0;  // 0: auto
+};
+
 struct RepairVerb {
   std::optional<uint32_t> partition;  // nothing: all
   bool accept_loss = false;
@@ -161,8 +167,8 @@ struct SkewClockVerb {
 using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
                           LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
                           ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb,
-                          SkewClockVerb, HintsVerb, LagVerb, RepairVerb, PurgeVerb, ScrubVerb, PlanVerb,
-                          ShowPlanVerb, CommitPlanVerb, CancelPlanVerb>;
+                          SkewClockVerb, HintsVerb, LagVerb, TransfersVerb, ThrottleVerb, RepairVerb,
+                          PurgeVerb, ScrubVerb, PlanVerb, ShowPlanVerb, CommitPlanVerb, CancelPlanVerb>;
 
 struct Invocation {
   Target target;

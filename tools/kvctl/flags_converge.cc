@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "ringkv/text.h"
+#include "tools/common/units.h"
 #include "tools/kvctl/verb_flags.h"
 
 namespace ringkv::tools {
@@ -7,6 +9,20 @@ namespace {
 
 constexpr std::chrono::milliseconds kWaitTimeoutDefault{60'000};
 constexpr std::chrono::milliseconds kWorkTimeoutDefault{600'000};
+constexpr uint64_t kRateMin = 1024;
+
+// "50MB", "50MB/s"; "auto" is 0.
+uint64_t rate_of(std::string text) {
+  if (text == "auto") return 0;
+  if (text.ends_with("/s")) text.resize(text.size() - 2);
+  const Result<uint64_t> rate = parse_size(text);
+  if (!rate.ok())
+    throw CLI::ValidationError("RATE",
+                               "'" + escaped(text) + "' is neither auto nor a size a second, like 50MB");
+  if (*rate < kRateMin)
+    throw CLI::ValidationError("RATE", "below 1KiB a second nothing would come to an end");
+  return *rate;
+}
 
 }  // namespace
 
@@ -58,6 +74,23 @@ void CommandLine::add_convergence() {
     (void)words(lag);
     return LagVerb{};
   });
+
+  CLI::App& transfers =
+      verb(app_, "transfers", "What each member takes in from others now, how far it is and how fast it may",
+           "kvctl transfers --json");
+  when_given(transfers, [this, &transfers]() -> Verb {
+    (void)words(transfers);
+    return TransfersVerb{};
+  });
+
+  CLI::App& throttle = verb(
+      app_, "throttle",
+      "How fast each member takes copies in from others: so many bytes a second, or auto: as fast as the "
+      "requests of clients bear (the default). Holds for all members, and for those that join, until "
+      "it is set again or all have been down at once; kvctl transfers shows it",
+      "kvctl throttle 20MB");
+  add_words(throttle, {{"RATE", "Bytes a second, like 20MB; or auto"}});
+  when_given(throttle, [this, &throttle]() -> Verb { return ThrottleVerb{rate_of(words(throttle)[0])}; });
 
   CLI::App& repair = verb(app_, "repair",
                           "Every member compares itself with all other owners now, and fetches what it lacks",

@@ -19,6 +19,29 @@ Json pair_json(const LagOfAll::Pair& pair) {
           {"problem", lag.problem.empty() ? Json(nullptr) : Json(lag.problem)}};
 }
 
+Json member_json(const TransferReport& member) {
+  Json transfers = Json::array();
+  for (const TransferInfo& transfer : member.transfers)
+    transfers.push_back({{"from", transfer.from},
+                         {"to", transfer.to},
+                         {"partitions", transfer.partitions},
+                         {"partitions_done", transfer.partitions_done},
+                         {"keys", transfer.keys},
+                         {"bytes", transfer.bytes},
+                         {"seconds", transfer.seconds}});
+  return {{"name", member.node},
+          {"bytes_per_second", member.bytes_per_second},
+          {"throttle", member.limit == 0 ? Json("auto") : Json(member.limit)},
+          {"strained", member.is_strained},
+          {"taken_in", member.taken_in},
+          {"paused", member.paused.empty() ? Json(nullptr) : Json(member.paused)},
+          {"to_take_over", member.to_take_over},
+          {"taken_over", member.taken_over},
+          {"to_refill", member.to_refill},
+          {"to_let_go", member.to_let_go},
+          {"transfers", transfers}};
+}
+
 }  // namespace
 
 std::string to_json(const HintsOfAll& hints) {
@@ -36,6 +59,13 @@ std::string to_json(const LagOfAll& lag) {
   Json pairs = Json::array();
   for (const LagOfAll::Pair& pair : lag.pairs) pairs.push_back(pair_json(pair));
   const Json json = {{"pairs", pairs}, {"unknown", lag.unknown}};
+  return json.dump();
+}
+
+std::string to_json(const TransfersOfAll& transfers) {
+  Json members = Json::array();
+  for (const TransferReport& member : transfers.members) members.push_back(member_json(member));
+  const Json json = {{"members", members}, {"unknown", transfers.unknown}};
   return json.dump();
 }
 

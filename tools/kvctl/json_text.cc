@@ -146,6 +146,8 @@ std::string to_json(const ClusterStatus& status) {
                                {"lag_s", or_null(member.lag_seconds)},
                                {"skew_s", or_null(member.skew_seconds)},
                                {"incomplete_partitions", or_null(member.incomplete_partitions)},
+                               {"takeover_partitions", or_null(member.takeover_partitions)},
+                               {"takeover_ready", or_null(member.takeover_ready)},
                                {"epoch", or_null(member.epoch)},
                                {"peer", text_or_null(member.peer_address)},
                                {"client", text_or_null(member.client_address)}});

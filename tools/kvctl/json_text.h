@@ -30,6 +30,7 @@ std::string to_json(const std::vector<BucketInfo>& buckets);
 // Of all members (json_reports.cc).
 std::string to_json(const HintsOfAll& hints);
 std::string to_json(const LagOfAll& lag);
+std::string to_json(const TransfersOfAll& transfers);
 std::string to_json(const RepairOfAll& repair);
 std::string to_json(const PurgeOfAll& purge);
 std::string to_json(const ScrubOfAll& scrub);

@@ -73,6 +73,10 @@ std::string replica_text(const ReplicaInfo& replica) {
 std::string warnings(const ClusterStatus& status) {
   std::string text;
   for (const MemberInfo& member : status.members) {
+    if (member.takeover_partitions) {
+      text += member.name + " takes over " + counted(*member.takeover_partitions, "partition") + ": " +
+              std::to_string(member.takeover_ready.value_or(0)) + " done; see `kvctl transfers`\n";
+    }
     if (member.incomplete_partitions.value_or(0) > 0) {
       text += member.name + " has " + counted(*member.incomplete_partitions, "partition") +
               " to refill, for which it doesn't count for reads\n";

@@ -21,6 +21,7 @@ std::string to_text(const PlanReport& report);
 // Of all members.
 std::string to_text(const HintsOfAll& hints);
 std::string to_text(const LagOfAll& lag);
+std::string to_text(const TransfersOfAll& transfers);
 std::string to_text(const RepairOfAll& repair, bool accept_loss);
 std::string to_text(const PurgeOfAll& purge);
 std::string to_text(const ScrubOfAll& scrub);

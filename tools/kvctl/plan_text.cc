@@ -54,7 +54,8 @@ std::string to_text(const PlanReport& report) {
     if (report.moves.empty()) {
       text += "no copy moves\n";
     } else {
-      text += moves_text(report.moves) + "takes at least " + seconds_text(report.seconds) + '\n';
+      text += moves_text(report.moves) + "takes about " + seconds_text(report.seconds) + " at the present " +
+              human_bytes(report.bytes_per_second) + "/s a member (kvctl throttle)\n";
     }
     if (report.below_n > 0)
       text += counted(report.below_n, "partition") + " with fewer than N live copies meanwhile\n";

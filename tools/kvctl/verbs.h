@@ -40,6 +40,8 @@ int run(Session& session, const WaitVerb& verb);
 // converge.cc
 int run(Session& session, const HintsVerb& verb);
 int run(Session& session, const LagVerb& verb);
+int run(Session& session, const TransfersVerb& verb);
+int run(Session& session, const ThrottleVerb& verb);
 int run(Session& session, const RepairVerb& verb);
 int run(Session& session, const PurgeVerb& verb);
 int run(Session& session, const ScrubVerb& verb);
