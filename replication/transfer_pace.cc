@@ -7,6 +7,7 @@ namespace {
 
 // Less than that is what rounds do anyway.
 constexpr uint64_t kIsTransfer = 1'000'000;
+constexpr uint64_t kInVain = 3;  // seconds
 constexpr uint64_t kAnswerCostMax = uint64_t{1} << 20;
 constexpr int64_t kBurstPart = 10;  // of a second's pace
 constexpr auto kMicrosPerSecond = int64_t{1'000'000};
@@ -23,25 +24,44 @@ void TransferPace::on_second(const Second& second) {
                                         : std::min(bears_, second.least_of_others);
 }
 
-void TransferPace::learn(const Second& second) {
-  const bool known = second.requests >= kRequestsEnough;
-  strained_ = false;
-  if (second.most_taken_in < kIsTransfer) {
-    bears_ = kFirst;
-    grows_fast_ = true;
-    if (known) base_p99_us_ = base_p99_us_ == 0 ? second.p99_us : (9 * base_p99_us_ + second.p99_us) / 10;
-    return;
+void TransferPace::learn_without_transfers(const Second& second) {
+  bears_ = kFirst;
+  grows_fast_ = true;
+  least_p99_us_ = least_sum_us_ = least_seconds_ = 0;
+  if (second.requests < kRequestsEnough) return;
+  base_p99_us_ = base_p99_us_ == 0 ? second.p99_us : (9 * base_p99_us_ + second.p99_us) / 10;
+}
+
+uint64_t TransferPace::tolerated_us() const {
+  if (least_p99_us_ != 0) return least_p99_us_ + least_p99_us_ / 2 + kToleratedUs;
+  if (base_p99_us_ == 0) return kToleratedUnknownUs;
+  return std::max(2 * base_p99_us_, base_p99_us_ + kToleratedUs);
+}
+
+bool TransferPace::helps_no_more(const Second& second) {
+  if (least_p99_us_ != 0 || bears_ > kLeast) {
+    least_sum_us_ = least_seconds_ = 0;
+    return false;
   }
+  least_sum_us_ += second.p99_us;
+  if (++least_seconds_ < kInVain) return false;
+  least_p99_us_ = least_sum_us_ / least_seconds_;
+  return true;
+}
+
+void TransferPace::learn(const Second& second) {
+  strained_ = false;
+  if (second.most_taken_in < kIsTransfer) return learn_without_transfers(second);
   // More than is made use of proves nothing.
   const uint64_t proven = std::max(kFirst, 2 * second.most_taken_in);
-  const uint64_t tolerated =
-      base_p99_us_ == 0 ? kToleratedUnknownUs : std::max(2 * base_p99_us_, base_p99_us_ + kToleratedUs);
-  strained_ = known && second.p99_us > tolerated;
-  if (strained_) {
+  strained_ = second.requests >= kRequestsEnough && second.p99_us > tolerated_us();
+  if (!strained_) {
+    bears_ = std::min({kMost, proven, grows_fast_ ? 2 * bears_ : bears_ + bears_ / 10});
+  } else if (helps_no_more(second)) {
+    grows_fast_ = true;
+  } else {
     bears_ = std::max(kLeast, std::min(bears_, second.most_taken_in) / 10 * 6);
     grows_fast_ = false;
-  } else {
-    bears_ = std::min({kMost, proven, grows_fast_ ? 2 * bears_ : bears_ + bears_ / 10});
   }
 }
 

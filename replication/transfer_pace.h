@@ -6,6 +6,10 @@
 // others, and all go by the member that bears least: whoever sends, or shares a disk with a replica, is
 // spared too.
 //
+// Requests are slower while the ring changes anyway, however slow transfers are: puts wait for two lists.
+// Where the least pace doesn't help for some seconds, what requests take then is what transfers are held
+// against.
+//
 // A record costs its bytes, and 512 more for the work that it makes. Asking reserves what an answer has cost
 // on average, so that many questions at once don't overshoot; the answer settles it.
 //
@@ -56,12 +60,18 @@ class TransferPace {
 
  private:
   void learn(const Second& second);
+  void learn_without_transfers(const Second& second);
+  uint64_t tolerated_us() const;
+  bool helps_no_more(const Second& second);
   void refill(Time now);
 
   uint64_t limit_ = 0;
   uint64_t bears_ = kFirst;
   uint64_t pace_ = kFirst;
-  uint64_t base_p99_us_ = 0;  // without transfers; 0: not known
+  uint64_t base_p99_us_ = 0;   // without transfers; 0: not known
+  uint64_t least_p99_us_ = 0;  // at the least pace, while these transfers last; 0: not known
+  uint64_t least_sum_us_ = 0;  // of the seconds in a row in which that has not helped
+  uint64_t least_seconds_ = 0;
   bool strained_ = false;
   bool grows_fast_ = true;
   int64_t balance_ = 0;

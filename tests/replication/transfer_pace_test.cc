@@ -88,8 +88,24 @@ TEST(TransferPace, FallsBelowWhatMadeRequestsSlowAndThenGrowsCarefully) {
   pace.on_second(second_of(4'000, 9 * kMB));
   EXPECT_FALSE(pace.is_strained());
   EXPECT_EQ(pace.bytes_per_second(), 9'900'000U);
-  for (int i = 0; i < 60; ++i) pace.on_second(second_of(50'000, 2 * kMB));
+  for (int i = 0; i < 3; ++i) pace.on_second(second_of(50'000, 2 * kMB));
   EXPECT_EQ(pace.bytes_per_second(), TransferPace::kLeast) << "or nothing would end";
+}
+
+TEST(TransferPace, WhatTheLeastPaceDoesntCureIsNotItsFault) {
+  TransferPace pace;
+  for (int i = 0; i < 30; ++i) pace.on_second(second_of(4'000, 0));
+  for (int i = 0; i < 8; ++i) pace.on_second(second_of(12'000, 2 * kMB));
+  pace.on_second(second_of(13'000, 2 * kMB));
+  EXPECT_FALSE(pace.is_strained());
+  EXPECT_GT(pace.bytes_per_second(), TransferPace::kLeast);
+  pace.on_second(second_of(21'000, 8 * kMB));
+  EXPECT_TRUE(pace.is_strained()) << "slower still";
+  for (int i = 0; i < 8; ++i) pace.on_second(second_of(30'000, 2 * kMB));
+  EXPECT_TRUE(pace.is_strained()) << "that is learned once";
+  pace.on_second(second_of(4'000, 0));
+  pace.on_second(second_of(12'000, 2 * kMB));
+  EXPECT_TRUE(pace.is_strained()) << "and for these transfers alone";
 }
 
 TEST(TransferPace, SlowRequestsWithoutTransfersAreTheirOwn) {
