@@ -227,8 +227,8 @@ void ClusterMember::on_tick(Time now) {
   update_own_state(now);
   update_clock(now);
   gate_.tick(ring(), now);
-  introduction_.tick(now);
   drive_change(now);
+  introduction_.tick(now);  // last: a start that is refused ends this member
 }
 
 RingView ClusterMember::ring_view() const {
@@ -358,6 +358,7 @@ void ClusterMember::adopt(std::string_view description) {
     if (*alive) epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
   });
   driver_.set_ring(ring_view(), environment_.clock.now());
+  introduction_.on_ring_held(EpochGate::order_of(ring()));
   register_.adopt(electorate_of(ring()));
   older_copy_.on_ring(register_.electorate());
   keep_older_copy();

@@ -78,6 +78,7 @@ void Node::refuse_first_puts(const std::deque<FirstPuts::Waiting>& puts, std::st
 }
 
 void Node::on_ring() {
+  warn_of_labels();
   if (!life_->ring().description().open || first_puts_.empty()) return;
   for (FirstPuts::Waiting& waiting : first_puts_.take())
     life_->on_request(arrival(waiting.requester, waiting.deadline), std::move(waiting.put));

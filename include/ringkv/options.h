@@ -35,8 +35,10 @@ struct Options {
 
   // Unique in the cluster; empty: the host's name at the first start, later the kept one.
   std::string name = {};
-  std::string rack = "default";
-  double weight = 1;
+  // At the first start; afterwards the ring's hold, and one that is given and differs is refused: a plan
+  // changes them (PlanRack, PlanWeight).
+  std::optional<std::string> rack = {};  // "default"
+  std::optional<double> weight = {};     // 1
 
   // HOST:PORT where other nodes are heard; port 0 picks one; empty: a cluster of one.
   std::string peer_address = {};

@@ -91,10 +91,14 @@ TEST_F(SettingsTest, FoundingSettingsThatWereNotGivenStayOpen) {
   EXPECT_FALSE(settings->options.replicas.has_value());
   EXPECT_FALSE(settings->options.partitions.has_value());
   EXPECT_FALSE(settings->options.placer.has_value());
+  EXPECT_FALSE(settings->options.rack.has_value());
+  EXPECT_FALSE(settings->options.weight.has_value());
 
   const auto read = settings_from_file(file(to_toml(*settings)));
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_FALSE(read->contains("replicas"));
+  EXPECT_FALSE(read->contains("rack"));
+  EXPECT_FALSE(read->contains("weight"));
   EXPECT_FALSE(settings_of(*read)->options.placer.has_value());
 }
 
