@@ -69,6 +69,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
       register_(std::move(epochs)),
       older_copy_(std::move(older_copy)),
       lives_met_({settings_.self.node, settings_.self.boot}),
+      absences_(settings_.auto_remove_after),
       changer_(register_,
                [this](NodeId node) {
                  const Member* member = ring().description().find_member(node);
@@ -152,7 +153,8 @@ PeerState ClusterMember::own_state() const {
           .boots_without_hints = life_.convergence().boots_without_hints(),
           .ready_epoch = life_.convergence().ready_epoch(),
           .former_partitions = life_.convergence().former().partitions(),
-          .former_untaken = life_.convergence().former().untaken()};
+          .former_untaken = life_.convergence().former().untaken(),
+          .given_up = absences_.given_up()};
 }
 
 std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {
@@ -239,9 +241,10 @@ RingView ClusterMember::ring_view() const {
 
 void ClusterMember::drive_change(Time now) {
   const RingDescription& ring = this->ring().description();
-  const bool unsettled = std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
-    return member.status == MemberStatus::kLeaving || !member.voter;
-  });
+  const bool unsettled = !absences_.given_up().empty() ||
+                         std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
+                           return member.status == MemberStatus::kLeaving || !member.voter;
+                         });
   if ((!ring.change && !unsettled) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
   driven_at_ = now;
   const auto state_of = [this](NodeId node) {
@@ -249,7 +252,8 @@ void ClusterMember::drive_change(Time now) {
   };
   std::optional<RingDriver::Step> step = driver_.next(ring_view(), state_of, now);
   if (!step) return;
-  environment_.log.info("node", cat("proposes after epoch ", ring.epoch, ": ", step->what));
+  const std::string what = cat("proposes after epoch ", ring.epoch, ": ", step->what);
+  step->is_loss ? environment_.log.warning("node", what) : environment_.log.info("node", what);
   change_ring(std::move(step->edit), now + RingDriver::kTurn, [this, alive = alive_](const Status& status) {
     if (*alive && !status.ok())
       environment_.log.warning("node", cat("the change of the ring waits: ", status.message()));
@@ -269,6 +273,7 @@ void ClusterMember::learn_addresses() {
 void ClusterMember::update_own_state(Time now) {
   if (now < state_updated_at_ + kStatePause && gossip_->own().epoch == epoch_on_disk_) return;
   state_updated_at_ = now;
+  absences_.look(ring_view(), now);
   PeerState state = own_state();
   // It grows with every second until the next round ends: no news for everybody each time.
   if (now < lag_said_at_ + kLagPause) {

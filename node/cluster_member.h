@@ -20,6 +20,7 @@
 #include "gossip/older_copy.h"
 #include "gossip/peer_book.h"
 #include "gossip/state_gossip.h"
+#include "node/absences.h"
 #include "node/environment.h"
 #include "node/epoch_gate.h"
 #include "node/introduction.h"
@@ -43,6 +44,7 @@ class ClusterMember {
     std::string peers_record;
     std::string older_copy_record;
     std::vector<Boot> known_boots;  // earlier lives that this directory remembers
+    Duration auto_remove_after{};   // zero: it gives up nobody
   };
   struct Callbacks {
     std::function<void()> on_ring;                 // another ring holds
@@ -132,6 +134,7 @@ class ClusterMember {
   bool doubts_wholeness_ = false;  // that was told to the life
   bool own_votes_void_ = false;    // those in the proposal under way
   LivesMet lives_met_;
+  Absences absences_;
   ClusterClock clock_;
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
   std::unique_ptr<StateGossip> gossip_;

@@ -299,6 +299,7 @@ class Peer final : public Db {
             .partitions_expected = options.partitions,
             .placer_expected = placer_kind(options.placer),
             .labels = {.rack = options.rack, .weight = options.weight},
+            .auto_remove_after = options.auto_remove_after,
             .enable_faults = options.enable_faults,
             .keep_identity = [this](const Identity& identity) { return keep_identity(identity); },
             .on_left = options.on_left,

@@ -184,7 +184,8 @@ Status Node::enter_cluster(OpenedStore& opened) {
                                  .acceptor_record = std::move(opened.acceptor_record),
                                  .peers_record = std::move(opened.peers_record),
                                  .older_copy_record = std::move(opened.older_copy_record),
-                                 .known_boots = opened.recovered.known_boots};
+                                 .known_boots = opened.recovered.known_boots,
+                                 .auto_remove_after = settings_.auto_remove_after};
   life_ = std::make_unique<Life>(
       environment_, identity_.node, settings_.life, std::move(opened),
       Life::Callbacks{

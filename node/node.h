@@ -44,6 +44,7 @@ class Node final : public LoopHandler, private PeerReception {
     std::optional<uint32_t> partitions_expected;
     std::optional<PlacerKind> placer_expected;
     LabelsGiven labels;            // that must be the ring's, from the second start on
+    Duration auto_remove_after{};  // zero: it gives up nobody
     Address peer_address;          // as advertised; empty: no other nodes
     Address client_address;
     bool enable_faults = false;

@@ -109,6 +109,7 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_ready_epoch(state.ready_epoch);
   body.set_former_partitions(state.former_partitions);
   body.set_former_untaken(state.former_untaken);
+  for (const NodeId node : state.given_up) body.add_given_up(node.value);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -132,6 +133,9 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.ready_epoch = body.ready_epoch();
   state.former_partitions = body.former_partitions();
   state.former_untaken = body.former_untaken();
+  if (in.count(body.given_up_size(), kGivenUpMax, "given up members")) {
+    for (const uint64_t node : body.given_up()) state.given_up.push_back({node});
+  }
   return state;
 }
 

@@ -67,6 +67,10 @@ struct Options {
   // long, unreadable, once their owners have it.
   std::chrono::milliseconds drop_grace{std::chrono::minutes(10)};
 
+  // A member that this node couldn't reach for so long, without a break, may go by itself: the ring changes
+  // without it once a majority of the voters say so, each by its own setting. Zero: this node never does.
+  std::chrono::milliseconds auto_remove_after{0};
+
   // Called once, from a thread of the Db, when this node has left its cluster as it was told to (OK), or its
   // joining was cancelled: it serves nothing any more, and its data directory can't come back. Don't close
   // the Db from within.

@@ -1,9 +1,11 @@
-"""Who a node is: labels that hold whatever a start says."""
+"""Who a node is: labels that hold whatever a start says, members that go by themselves."""
 import json
+import signal
+import time
 import unittest
 
 from processes import Cluster, Node, run, wait_until
-from topology_test import DONE, KEYS, WRONG_USE, load, plan, wait_joined
+from topology_test import DONE, FORBIDDEN, KEYS, WRONG_USE, keys_seen, load, plan, wait_joined
 
 
 def member(node, name):
@@ -133,6 +135,61 @@ class Labels(unittest.TestCase):
             config.write_bytes(b"\n".join(line for line in printed.split(b"\n") if line.startswith((b"rack", b"# rack"))))
             node.start("--config", config)
             self.assertEqual(node.kvctl("get", "key").stdout, b"value")
+
+
+class AutoRemoval(unittest.TestCase):
+    AFTER = "--auto-remove-after", "3s"
+
+    def test_one_that_is_gone_for_long_goes_by_itself(self):
+        with Cluster(4, flags=self.AFTER) as cluster:
+            n1, n4 = cluster["n1"], cluster["n4"]
+            load(n1)
+            before = epoch(n1)
+            n4.end(signal.SIGKILL)
+            wait_until(lambda: member(n1, "n4") is None, "n4 to be removed")
+            wait_joined(n1)
+            self.assertEqual(set(m["name"] for m in n1.json("ring")["members"]), {"n1", "n2", "n3"})
+            self.assertGreater(epoch(n1), before)
+            log = "".join(node.err() for node in cluster.live())
+            self.assertRegex(log, r"n4 leaves, since a majority of the voters has not reached it .*: n1, n2 and n3")
+            self.assertEqual(keys_seen(n1), KEYS)
+            owners_all_hold(self, cluster, KEYS)
+            code, err = n4.refused()
+            self.assertEqual(code, FORBIDDEN, err)
+            # Three are left for three copies: nobody else goes.
+            now = epoch(n1)
+            cluster["n3"].end(signal.SIGKILL)
+            time.sleep(6)
+            self.assertEqual(epoch(n1), now)
+
+    def test_one_that_is_back_in_time_moves_nothing(self):
+        with Cluster(4, flags=("--auto-remove-after", "6s")) as cluster:
+            n1, n4 = cluster["n1"], cluster["n4"]
+            load(n1, 50)
+            before = epoch(n1)
+            for _ in range(2):
+                n4.end(signal.SIGKILL)
+                cluster.wait_for({"n1": "up", "n2": "up", "n3": "up", "n4": "down"}, [n1])
+                time.sleep(3)
+                n4.start()
+                cluster.wait_all_up()
+            time.sleep(4)
+            self.assertEqual(epoch(n1), before)
+
+    def test_a_minority_never_decides(self):
+        with Cluster(5, flags=self.AFTER) as cluster:
+            n1 = cluster["n1"]
+            load(n1, 50)
+            before = epoch(n1)
+            for name in ("n3", "n4", "n5"):
+                cluster[name].process.send_signal(signal.SIGSTOP)
+            time.sleep(8)
+            self.assertEqual(epoch(n1), before)
+            for name in ("n3", "n4", "n5"):
+                cluster[name].process.send_signal(signal.SIGCONT)
+            cluster.wait_all_up()
+            time.sleep(2)
+            self.assertEqual(epoch(n1), before, "who was paused has seen nothing")
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
                                                                      {"anti-entropy-interval", "0s"},
                                                                      {"scrub-interval", "2h"},
                                                                      {"drop-grace", "3s"},
+                                                                     {"auto-remove-after", "1h"},
                                                                      {"enable-faults", "true"},
                                                                      {"insecure-network", "true"},
                                                                      {"log", "debug"},
@@ -82,6 +83,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
   EXPECT_EQ(again->options.hint_budget_bytes, 65'536U);
   EXPECT_EQ(again->options.round_interval.count(), 0);
   EXPECT_EQ(again->options.scrub_interval, std::chrono::hours(2));
+  EXPECT_EQ(again->options.auto_remove_after, std::chrono::hours(1));
 }
 
 // A joiner takes the ring's settings unless it was given some: a default is not something given.

@@ -151,6 +151,10 @@ const std::vector<Setting>& all_settings() {
                         "How long data of partitions that moved away are kept, unreadable, once their owners "
                         "have them (default 10m)"},
                        &Options::drop_grace),
+      duration_setting({"auto-remove-after", "DURATION",
+                        "A member that a majority can't reach for so long, without a break, leaves by itself "
+                        "(default 0s: never)"},
+                       &Options::auto_remove_after),
       switch_setting("enable-faults",
                      "For tests: let kvctl fault drop and delay traffic between nodes, and skew clocks",
                      [](Settings& settings) -> bool& { return settings.options.enable_faults; }),
