@@ -133,12 +133,17 @@ struct ClientCancelPlan {
   uint64_t epoch = 0;
 };
 
+struct ClientForceRing {
+  std::vector<std::string> lost;
+  bool apply = false;
+};
+
 struct ClientRequest {
-  using Body =
-      std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
-                   ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket, ClientRouting,
-                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub,
-                   ClientPartitionSizes, ClientPlanShow, ClientPlan, ClientCommitPlan, ClientCancelPlan>;
+  using Body = std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus,
+                            ClientRing, ClientStatistics, ClientBuckets, ClientCreateBucket,
+                            ClientChangeBucket, ClientRouting, ClientFault, ClientHints, ClientLag,
+                            ClientRepair, ClientPurge, ClientScrub, ClientPartitionSizes, ClientPlanShow,
+                            ClientPlan, ClientCommitPlan, ClientCancelPlan, ClientForceRing>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -174,7 +179,7 @@ struct ClientReply {
   using Body = std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord,
                             Explanation, ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>,
                             RoutingTable, std::vector<HintInfo>, std::vector<LagInfo>, RepairReport,
-                            PurgeReport, ScrubReport, std::vector<PartitionSize>, PlanOutline>;
+                            PurgeReport, ScrubReport, std::vector<PartitionSize>, PlanOutline, ForceReport>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;

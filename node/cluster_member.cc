@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/ring_force.h"
 
 namespace ringkv {
 namespace {
@@ -340,7 +341,48 @@ void ClusterMember::end_membership(const Ring& last, const Status& why) {
   callbacks_.on_fenced(why);
 }
 
-void ClusterMember::adopt(std::string_view description) {
+// Nobody else need have said so to this operator.
+void ClusterMember::log_lineage(const RingDescription& next) const {
+  if (next.lineage == ring().description().lineage) return;
+  std::string lost;
+  for (const Member& member : next.members) {
+    if (member.lost) lost += (lost.empty() ? "" : ", ") + member.name;
+  }
+  environment_.log.warning("gossip", cat("the ring was forced: epoch ", next.epoch, " starts lineage ",
+                                         next.lineage, ", and follows epoch ", ring().epoch(), " of lineage ",
+                                         ring().description().lineage, " here. Declared lost: ",
+                                         lost.empty() ? "nobody" : lost, "; what only they had is lost"));
+}
+
+void ClusterMember::force_ring(const ClientForceRing& request,
+                               const std::function<void(Result<ForceReport>)>& done) {
+  const ForceSight sight{.self = settings_.self.node,
+                         .is_reachable = [this](NodeId node) { return view_.is_reachable(node); },
+                         .health = [this](NodeId node) { return detector_->health(node); },
+                         .epoch =
+                             [this](NodeId node) {
+                               const PeerState* state = gossip_->find(node);
+                               return state == nullptr ? 0 : state->epoch;
+                             }};
+  const RingDescription& present = ring().description();
+  if (Status status = check_force(present, request.lost, sight); !status.ok()) return done(status);
+  ForceReport report = force_report(present, request.lost);
+  if (!request.apply) return done(std::move(report));
+  const RingDescription next =
+      forced_ring(present, request.lost, static_cast<uint32_t>(environment_.random.next()));
+  const std::string encoded = encode_ring_description(next);
+  if (const Result<RingDescription> readable = decode_ring_description(encoded); !readable.ok())
+    return done(readable.status());
+  report.forced = true;
+  report.lineage = next.lineage;
+  report.epoch = next.epoch;
+  adopt(encoded, [done, report] { done(report); });
+  with_outbox([&](GossipOutbox& outbox) {
+    for (const NodeId node : others()) outbox.send(node, RingChosen{next.lineage, next.epoch, encoded});
+  });
+}
+
+void ClusterMember::adopt(std::string_view description, std::function<void()> on_disk) {
   Result<RingDescription> next = decode_ring_description(description);
   if (!next.ok() || next->cluster != settings_.self.cluster) {
     environment_.log.error("gossip", cat("a ring that was sent here isn't taken: ",
@@ -348,9 +390,14 @@ void ClusterMember::adopt(std::string_view description) {
     return;
   }
   if (EpochGate::RingOrder(next->lineage, next->epoch) <= EpochGate::order_of(ring())) return;
+  log_lineage(*next);
   const Member* self = next->find_member(settings_.self.node);
   Status fenced;
-  if (self == nullptr || self->disk != settings_.self.disk) {
+  if (self != nullptr && self->disk == settings_.self.disk && self->lost) {
+    fenced = forbidden(cat(settings_.self.name, " was declared lost by `ring force` in lineage ",
+                           next->lineage, ", epoch ", next->epoch,
+                           "; what it holds is never served again. Empty the ", "directory to join anew"));
+  } else if (self == nullptr || self->disk != settings_.self.disk) {
     fenced =
         forbidden(cat(settings_.self.name, " is no member of the cluster any more since epoch ", next->epoch,
                       ": ", self == nullptr ? "it was removed" : "another directory has taken its place",
@@ -359,8 +406,10 @@ void ClusterMember::adopt(std::string_view description) {
   const std::optional<Ring> last = fenced.ok() ? std::nullopt : std::optional<Ring>(ring());
   const std::vector<NodeId> before = others();
   const uint64_t epoch = next->epoch;
-  life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch] {
-    if (*alive) epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
+  life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch, on_disk = std::move(on_disk)] {
+    if (!*alive) return;
+    epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
+    if (on_disk) on_disk();
   });
   driver_.set_ring(ring_view(), environment_.clock.now());
   introduction_.on_ring_held(EpochGate::order_of(ring()));

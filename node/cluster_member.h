@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/client_message.h"
 #include "base/cluster_view.h"
 #include "gossip/cluster_clock.h"
 #include "gossip/epoch_register.h"
@@ -78,6 +79,8 @@ class ClusterMember {
   void send(NodeId to, const PeerMessage& message);
   void change_ring(RingEdit edit, Time deadline, RingChanger::Done done);
   void fail_all(const Status& why) { changer_.fail_all(why); }
+  // Without anybody's agreement (ring_force.h). `done` once, on success when the ring is on disk here.
+  void force_ring(const ClientForceRing& request, const std::function<void(Result<ForceReport>)>& done);
 
   bool changing_ring() const { return register_.proposing(); }
   const Ring& ring() const { return life_.ring(); }
@@ -108,7 +111,8 @@ class ClusterMember {
   void look_for_older_copy(const PeerWelcome& welcome);
   void doubt_wholeness(NodeId node);
   void keep_older_copy();
-  void adopt(std::string_view description);
+  void adopt(std::string_view description, std::function<void()> on_disk = {});
+  void log_lineage(const RingDescription& next) const;
   void end_membership(const Ring& last, const Status& why);
   void take_outcome();
   void update_view();

@@ -139,6 +139,7 @@ class Node final : public LoopHandler, private PeerReception {
   void serve(const Requester& requester, const ClientPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientCommitPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientCancelPlan& request, Time deadline);
+  void serve(const Requester& requester, const ClientForceRing& request, Time deadline);
   template <class Request>
   void serve_converging(const Requester& requester, const Request& request, Time deadline);
   template <class Request>
@@ -146,6 +147,7 @@ class Node final : public LoopHandler, private PeerReception {
   void on_handed_over(const Requester& requester, ClientRequest request);
   bool is_other(std::string_view name) const;
   void apply(const ClientFault& fault, const Member* peer);
+  Status check_majority() const;
   void change_ring(const Requester& requester, RingEdit edit, Time deadline);
   Statistics statistics(bool reset_latencies);
   void answer(const Requester& requester, Status status, ClientReply::Body body = {});

@@ -53,8 +53,7 @@ bool RingDriver::all_have_switched(const RingView& view, const StateOf& state_of
   });
   return all_up && std::all_of(moving_lists_.begin(), moving_lists_.end(), [&](const auto& owners) {
            const auto switched = std::count_if(owners.begin(), owners.end(), has_switched);
-           return static_cast<uint32_t>(switched) >=
-                  view.holders_for_confirmation(static_cast<uint32_t>(owners.size()));
+           return static_cast<uint32_t>(switched) >= view.holders_for_confirmation(owners);
          });
 }
 
@@ -96,7 +95,7 @@ bool RingDriver::has_left(const RingView& view, const Member& member, const Peer
 // A draft is meant for the epoch that it was made in.
 bool RingDriver::may_vote(const RingView& view, const Member& member, const PeerState* state) {
   const RingDescription& ring = view.ring().description();
-  return !ring.plan && !member.voter && member.status == MemberStatus::kNormal &&
+  return !ring.plan && !member.voter && !member.lost && member.status == MemberStatus::kNormal &&
          is_of_now(view, member, state) && state->incomplete_partitions == 0;
 }
 
@@ -168,6 +167,7 @@ std::optional<RingDriver::Step> RingDriver::next_of_members(const RingView& view
   for (const Member& member : members) {
     // Who learns of its own removal first ends, and may be the only one to know.
     if (member.status != MemberStatus::kLeaving || member.node == view.self() || !others_vote) continue;
+    if (member.lost && !step) step = Step{removed(member.name), cat(member.name, " was declared lost")};
     if ((is_given_up(view, member.node, now) || is_given_up_by_majority(view, member, state_of)) && !step) {
       step =
           Step{removed(member.name), cat(member.name, " was leaving, and has been unreachable for too long"),

@@ -1,11 +1,12 @@
-"""Who a node is: labels that hold whatever a start says, members that go by themselves."""
+"""Who a node is: labels that hold whatever a start says, members that go by themselves, rings that are forced."""
 import json
+import shutil
 import signal
 import time
 import unittest
 
-from processes import Cluster, Node, run, wait_until
-from topology_test import DONE, FORBIDDEN, KEYS, WRONG_USE, keys_seen, load, plan, wait_joined
+from processes import Cluster, Node, kvctl, run, wait_until
+from topology_test import DONE, FAILED, FORBIDDEN, KEYS, NOT_FOUND, WRONG_USE, keys_seen, load, plan, wait_joined
 
 
 def member(node, name):
@@ -190,6 +191,137 @@ class AutoRemoval(unittest.TestCase):
             cluster.wait_all_up()
             time.sleep(2)
             self.assertEqual(epoch(n1), before, "who was paused has seen nothing")
+
+
+class Force(unittest.TestCase):
+    """Five nodes, three copies; three disks are gone for good."""
+
+    LOST = "n3,n4,n5"
+
+    def refused(self, node, code, *words, says):
+        answer = node.kvctl(*words)
+        self.assertEqual(answer.returncode, code, (words, answer.stdout, answer.stderr))
+        self.assertIn(says, answer.stderr.decode())
+        return answer
+
+    def wait_known_down(self, node, names):
+        """Not only that they don't answer: then a forecast is given."""
+        wait_until(lambda: node.kvctl("ring", "force", "--lost", names).returncode == NOT_FOUND, f"{names} to be down", 20)
+
+    def held_by(self, nodes):
+        """Keys of which any of these has a copy."""
+        held = set()
+        for number in range(KEYS):
+            key = f"key:{number}"
+            for node in nodes:
+                if json.loads(node.kvctl("--json", "local-get", node.name, key).stdout)["found"]:
+                    held.add(key)
+                    break
+        return held
+
+    def test_what_is_left_goes_on_without_the_lost(self):
+        with Cluster(5, flags=("--partitions", "256")) as cluster:
+            n1, n2 = cluster["n1"], cluster["n2"]
+            load(n1)
+            self.assertEqual(n1.kvctl("wait", "converged").returncode, DONE)
+            self.refused(n1, FORBIDDEN, "ring", "force", "--lost", "n3", says="n3 is up")
+            for name in ("n3", "n4", "n5"):
+                cluster[name].end(signal.SIGKILL)
+            cluster.wait_for({"n1": "up", "n2": "up", "n3": "down", "n4": "down", "n5": "down"})
+            before = epoch(n1)
+            for words in (("plan", "leave", "n3", "--force"), ("bucket", "create", "b"), ("plan", "weight", "n1", "2")):
+                self.refused(n1, FAILED, *words, says="these can't be reached: n3, n4, n5")
+            self.refused(n1, FORBIDDEN, "ring", "force", "--lost", "n3,n4", says="--lost n3,n4,n5")
+            self.refused(n1, WRONG_USE, "ring", "force", "--lost", "n9", says="no member")
+            self.refused(n1, FORBIDDEN, "ring", "force", "--lost", "n2,n3,n4,n5", says="n2 is up")
+
+            self.wait_known_down(n1, self.LOST)
+            told = self.refused(n1, NOT_FOUND, "ring", "force", "--lost", self.LOST, says="--yes")
+            self.assertIn(b"have no owner left", told.stdout)
+            forecast = json.loads(n1.kvctl("--json", "ring", "force", "--lost", self.LOST).stdout)
+            self.assertEqual((forecast["forced"], forecast["survivors"]), (False, ["n1", "n2"]))
+            self.assertEqual(epoch(n1), before)
+
+            live = self.held_by([n1, n2])
+            self.assertLess(len(live), KEYS)
+            self.assertGreater(len(live), KEYS / 2)
+            done = n1.kvctl("ring", "force", "--lost", self.LOST, "--yes")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            for node in (n1, n2):
+                wait_until(lambda: node.json("ring")["lineage"] > 1, f"{node.name} to take the forced ring")
+                self.assertIn("Declared lost: n3, n4, n5", node.err())
+                self.assertEqual(member(node, "n4")["status"], "lost")
+            self.assertEqual(len(cluster.ring_digests()), 1)
+            self.assertEqual(epoch(n1), before + 1)
+
+            for name in ("n3", "n4", "n5"):
+                self.assertEqual(n2.kvctl("plan", "leave", name).returncode, DONE)
+            self.assertEqual(n2.kvctl("plan", "commit").returncode, DONE)
+            wait_joined(n1)
+            self.assertEqual({m["name"] for m in n1.json("ring")["members"]}, {"n1", "n2"})
+            for key in sorted(live):
+                self.assertEqual(n2.kvctl("get", key).stdout, b"value", key)
+            self.assertEqual(keys_seen(n1), len(live))
+            lost = next(f"key:{i}" for i in range(KEYS) if f"key:{i}" not in live)
+            self.assertEqual(n1.kvctl("get", lost).returncode, NOT_FOUND)
+            self.assertEqual(n1.kvctl("put", lost, "again").returncode, DONE)
+            self.assertEqual(n2.kvctl("get", lost).stdout, b"again")
+
+            # What comes back with its old disk is refused; empty it is welcome.
+            code, err = cluster["n4"].refused()
+            self.assertEqual(code, FORBIDDEN, err)
+            n1.end()
+            n1.start()
+            cluster.wait_for({"n1": "up", "n2": "up"})
+            self.assertEqual(n1.json("ring")["lineage"], n2.json("ring")["lineage"])
+
+    def test_a_lost_one_is_refused_by_name_and_comes_back_empty(self):
+        with Cluster(3) as cluster:
+            n1, n2, n3 = (cluster[name] for name in ("n1", "n2", "n3"))
+            load(n1, 200)
+            self.assertEqual(n1.kvctl("wait", "converged").returncode, DONE)
+            n2.end(signal.SIGKILL)
+            n3.end(signal.SIGKILL)
+            cluster.wait_for({"n1": "up", "n2": "down", "n3": "down"}, [n1])
+            self.wait_known_down(n1, "n2,n3")
+            self.assertEqual(n1.kvctl("ring", "force", "--lost", "n2,n3", "--yes").returncode, DONE)
+            code, err = n2.refused()
+            self.assertEqual(code, FORBIDDEN)
+            self.assertIn("was declared lost by `ring force`", err)
+            shutil.rmtree(n2.data)
+            n2.start()
+            self.assertEqual(n1.kvctl("plan", "leave", "n3").returncode, DONE)
+            self.assertEqual(n1.kvctl("plan", "commit").returncode, DONE)
+            wait_joined(n1)
+            cluster.wait_for({"n1": "up", "n2": "up"})
+            for number in range(200):
+                self.assertEqual(n2.kvctl("get", f"key:{number}").stdout, b"value")
+            owners_all_hold(self, cluster, 200)
+
+    def test_a_lost_one_that_ran_all_the_time_serves_no_more(self):
+        with Cluster(4) as cluster:
+            n1, n4 = cluster["n1"], cluster["n4"]
+            load(n1, 100)
+            # Two halves that can't hear each other, and each is told that the other one is gone.
+            for a in ("n1", "n2"):
+                for b in ("n3", "n4"):
+                    self.assertEqual(kvctl("--node", f"{cluster[a].address},{n4.address}", "fault", "drop", a, b).returncode, DONE)
+            cluster.wait_for({"n1": "up", "n2": "up", "n3": "down", "n4": "down"}, [n1, cluster["n2"]])
+            cluster.wait_for({"n1": "down", "n2": "down", "n3": "up", "n4": "up"}, [cluster["n3"], n4])
+            self.wait_known_down(n1, "n3,n4")
+            self.wait_known_down(n4, "n1,n2")
+            self.assertEqual(n1.kvctl("ring", "force", "--lost", "n3,n4", "--yes").returncode, DONE)
+            self.assertEqual(n4.kvctl("ring", "force", "--lost", "n1,n2", "--yes").returncode, DONE)
+            first, second = n1.json("ring")["lineage"], n4.json("ring")["lineage"]
+            self.assertNotEqual(first, second)
+            for node in cluster.live():
+                node.kvctl("fault", "heal")
+            losers = ("n1", "n2") if first < second else ("n3", "n4")
+            winner = n4 if first < second else n1
+            for name in losers:
+                wait_until(lambda: "declared lost by `ring force`" in cluster[name].err(), f"{name} to be told")
+                self.assertEqual(cluster[name].kvctl("put", "key", "value").returncode, FAILED)
+            self.assertEqual(winner.json("ring")["lineage"], max(first, second))
 
 
 if __name__ == "__main__":

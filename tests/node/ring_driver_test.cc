@@ -123,6 +123,24 @@ TEST_F(RingDriverTest, GivesUpOnWhoIsUnreachableForTooLongBeforeTheSwitch) {
   EXPECT_FALSE(edited_->change.has_value());
 }
 
+// It will never say anything.
+TEST_F(RingDriverTest, RemovesALostLeaverAtOnceAndCountsNoLostOwner) {
+  description_.change->switched = true;
+  for (std::vector<Member>* members : {&description_.members, &description_.change->members}) {
+    for (const size_t lost : {1U, 2U}) {
+      (*members)[lost].lost = true;
+      (*members)[lost].voter = false;
+    }
+  }
+  const std::vector<NodeId> gone = {NodeId{2}, NodeId{3}, NodeId{5}};
+  EXPECT_EQ(step(gone), "the change of the ring is finished") << "one of three present owners has switched";
+  description_.owners = description_.change->owners;
+  description_.change.reset();
+  EXPECT_EQ(step(gone), "") << "n5 may have something to give";
+  description_.members[4].lost = true;
+  EXPECT_EQ(step(gone), "n5 was declared lost");
+}
+
 // Five members, all of them voters, and three copies.
 class AbsentMembers : public RingDriverTest {
  protected:

@@ -85,6 +85,11 @@ struct RingVerb {
   bool owners = false;
 };
 
+struct ForceRingVerb {
+  std::vector<std::string> lost;
+  bool yes = false;
+};
+
 struct StatsVerb {
   std::string node;  // empty: the one asked
   bool reset_latencies = false;
@@ -162,7 +167,7 @@ using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, 
                           LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
                           ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb,
                           SkewClockVerb, HintsVerb, LagVerb, RepairVerb, PurgeVerb, ScrubVerb, PlanVerb,
-                          ShowPlanVerb, CommitPlanVerb, CancelPlanVerb>;
+                          ShowPlanVerb, CommitPlanVerb, CancelPlanVerb, ForceRingVerb>;
 
 struct Invocation {
   Target target;
