@@ -191,6 +191,10 @@ void add_leavers(const RingDescription& ring, const PlanSight& sight, PlanReport
     if (member.status != MemberStatus::kLeaving) continue;
     const PeerState* state = sight.state_of(member.node);
     const bool is_up = sight.is_reachable(member.node);
+    if (member.lost) {
+      report.warnings.push_back(cat(member.name, " was declared lost, owns nothing any more and goes next"));
+      continue;
+    }
     report.warnings.push_back(cat(
         member.name, " is leaving and owns nothing any more; ",
         is_up ? "it ends" : "it can't be reached, and is removed after ten minutes of that, or ends",
