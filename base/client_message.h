@@ -140,12 +140,18 @@ struct ClientCancelPlan {
   uint64_t epoch = 0;
 };
 
+struct ClientForceRing {
+  std::vector<std::string> lost;
+  bool apply = false;
+};
+
 struct ClientRequest {
-  using Body = std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus,
-                            ClientRing, ClientStatistics, ClientBuckets, ClientCreateBucket,
-                            ClientChangeBucket, ClientRouting, ClientFault, ClientHints, ClientLag,
-                            ClientRepair, ClientPurge, ClientScrub, ClientPartitionSizes, ClientPlanShow,
-                            ClientPlan, ClientCommitPlan, ClientCancelPlan, ClientTransfers, ClientThrottle>;
+  using Body =
+      std::variant<ClientPut, ClientGet, ClientScan, ClientLocalGet, ClientExplain, ClientStatus, ClientRing,
+                   ClientStatistics, ClientBuckets, ClientCreateBucket, ClientChangeBucket, ClientRouting,
+                   ClientFault, ClientHints, ClientLag, ClientRepair, ClientPurge, ClientScrub,
+                   ClientPartitionSizes, ClientPlanShow, ClientPlan, ClientCommitPlan, ClientCancelPlan,
+                   ClientTransfers, ClientThrottle, ClientForceRing>;
   Body body;
   Duration timeout{};  // how long from its arrival it may take
 };
@@ -182,7 +188,7 @@ struct ClientReply {
       std::variant<std::monostate, PutReceipt, GetResult, ExistsAnswer, ScanPage, LocalRecord, Explanation,
                    ClusterStatus, RingInfo, Statistics, std::vector<BucketInfo>, RoutingTable,
                    std::vector<HintInfo>, std::vector<LagInfo>, RepairReport, PurgeReport, ScrubReport,
-                   std::vector<PartitionSize>, PlanOutline, TransferReport>;
+                   std::vector<PartitionSize>, PlanOutline, TransferReport, ForceReport>;
   Status status;
   Body body;  // monostate unless the status is ok
   uint64_t epoch = 0;

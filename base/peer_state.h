@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
@@ -13,6 +14,7 @@
 namespace ringkv {
 
 inline constexpr size_t kAddressBytesMax = 320;  // a host's name has at most 253
+inline constexpr size_t kGivenUpMax = 16;        // members that one node names; they go one at a time
 
 struct PeerState {
   NodeId node;
@@ -49,6 +51,8 @@ struct PeerState {
   // The latest limit that an operator has set of which it knows, for all members; 0: none.
   uint64_t transfer_limit = 0;
   WallMicros transfer_limit_set_at = 0;
+  // Members that it hasn't reached for its own auto_remove_after (node/absences.h), in order of id.
+  std::vector<NodeId> given_up;
 
   std::pair<uint64_t, uint64_t> age() const { return {generation, version}; }
 

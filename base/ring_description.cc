@@ -11,7 +11,8 @@
 
 // One description has one encoding; the digest relies on it. (varint: LEB128; string: varint length, bytes.)
 //
-//   u8      format: 1, or 2 with a change under way, a plan or nodes that wait
+//   u8      format: 1; 2 with a change under way, a plan or nodes that wait; 3 with a member that is lost, or
+//           some that were removed automatically
 //   u64     lineage, from 1          u64 epoch, from 1          u64 cluster
 //   u8      open, 0 or 1
 //   string  hash name
@@ -19,9 +20,9 @@
 //   varint  replicas, 1 to 1,000
 //   varint  members, 1 to 1,000, in order of name; each
 //             u64 node (not 0, no two alike), u64 disk, string name, string rack (may be empty),
-//             f64 weight, u8 status, u8 voter (0 or 1)
+//             f64 weight, u8 status, u8 voter: 0 no, 1 yes; format 3 also 2: no, it is lost
 //   varint  partitions, a power of two up to 65,536; for each a varint: its owner's position
-//   (format 2)
+//   (formats 2 and 3)
 //     u8      a change is under way, 0 or 1; then
 //       u8      switched, 0 or 1          u64 commit id
 //       varint  replicas
@@ -31,6 +32,8 @@
 //       varint  replicas
 //       varint  members as above; partitions and their owners as above
 //     varint  nodes that wait, up to 1,000, as members above
+//   (format 3)
+//     varint  members removed automatically, up to 1,000
 //   (format 1: varint 0)
 //   varint  buckets, in order of name, the first is ""; each
 //             string name, u8 conflict, varint read quorum, varint write quorum, varint ttl in ms
@@ -40,6 +43,8 @@ namespace {
 
 constexpr uint8_t kFormatAtRest = 1;
 constexpr uint8_t kFormatInMotion = 2;
+constexpr uint8_t kFormatWithLosses = 3;
+constexpr uint8_t kLostVoter = 2;
 constexpr size_t kNameBytesMax = 64;
 constexpr size_t kSecretBytes = 32;
 constexpr size_t kMemberBytesMin = 28;
@@ -57,7 +62,7 @@ void write_member(ByteWriter& out, const Member& member) {
   out.string(member.rack);
   out.f64(member.weight);
   out.u8(static_cast<uint8_t>(member.status));
-  out.u8(member.voter ? 1 : 0);
+  out.u8(member.lost ? kLostVoter : member.voter ? 1 : 0);
 }
 
 void write_members(ByteWriter& out, const std::vector<Member>& members) {
@@ -72,6 +77,18 @@ void write_target(ByteWriter& out, const RingChange& change) {
 }
 
 bool in_motion(const RingDescription& ring) { return ring.change || ring.plan || !ring.waiting.empty(); }
+
+bool any_lost(const std::vector<Member>& members) {
+  return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.lost; });
+}
+
+uint8_t format_of(const RingDescription& ring) {
+  const bool losses = ring.auto_removed > 0 || any_lost(ring.members) || any_lost(ring.waiting) ||
+                      (ring.change && any_lost(ring.change->members)) ||
+                      (ring.plan && any_lost(ring.plan->leads_to.members));
+  if (losses) return kFormatWithLosses;
+  return in_motion(ring) ? kFormatInMotion : kFormatAtRest;
+}
 
 void write_motion(ByteWriter& out, const RingDescription& ring) {
   out.u8(ring.change ? 1 : 0);
@@ -124,7 +141,9 @@ Member read_member(ByteReader& in) {
   member.rack = in.string(kNameBytesMax);
   member.weight = in.f64();
   member.status = read_enum(in, MemberStatus::kLeaving);
-  member.voter = read_flag(in);
+  const uint64_t vote = at_most(in, in.u8(), kLostVoter);
+  member.voter = vote == 1;
+  member.lost = vote == kLostVoter;
   return member;
 }
 
@@ -188,11 +207,13 @@ RingDescription read_fields(ByteReader& in, uint8_t format) {
   ring.replicas = read_replicas(in);
   ring.members = read_members(in);
   ring.owners = read_owners(in, ring.members.size());
-  if (format == kFormatInMotion) {
-    read_motion(in, ring);
-  } else {
+  if (format == kFormatAtRest) {
     at_most(in, in.varint(), 0);
+  } else {
+    read_motion(in, ring);
   }
+  if (format == kFormatWithLosses)
+    ring.auto_removed = static_cast<uint32_t>(at_most(in, in.varint(), kMembersMax));
   ring.buckets.resize(in.count(kBucketBytesMin));
   for (BucketDescription& bucket : ring.buckets) bucket = read_bucket(in);
   ring.secret = in.string(kSecretBytes);
@@ -319,7 +340,8 @@ const BucketDescription* RingDescription::find_bucket(std::string_view name) con
 std::string encode_ring_description(const RingDescription& ring) {
   std::string bytes;
   ByteWriter out(bytes);
-  out.u8(in_motion(ring) ? kFormatInMotion : kFormatAtRest);
+  const uint8_t format = format_of(ring);
+  out.u8(format);
   out.u64(ring.lineage);
   out.u64(ring.epoch);
   out.u64(ring.cluster.value);
@@ -329,11 +351,12 @@ std::string encode_ring_description(const RingDescription& ring) {
   out.varint(ring.replicas);
   write_members(out, ring.members);
   write_owners(out, ring.owners);
-  if (in_motion(ring)) {
-    write_motion(out, ring);
-  } else {
+  if (format == kFormatAtRest) {
     out.varint(0);
+  } else {
+    write_motion(out, ring);
   }
+  if (format == kFormatWithLosses) out.varint(ring.auto_removed);
   out.varint(ring.buckets.size());
   for (const BucketDescription& bucket : ring.buckets) write_bucket(out, bucket);
   out.string(ring.secret);
@@ -343,9 +366,9 @@ std::string encode_ring_description(const RingDescription& ring) {
 Result<RingDescription> decode_ring_description(std::string_view bytes) {
   ByteReader in(bytes);
   const uint8_t format = in.u8();
-  if (in.ok() && format != kFormatAtRest && format != kFormatInMotion) {
+  if (in.ok() && (format < kFormatAtRest || format > kFormatWithLosses)) {
     return corruption(cat("ring description: format ", int{format}, ", this build reads ", int{kFormatAtRest},
-                          " and ", int{kFormatInMotion}));
+                          " to ", int{kFormatWithLosses}));
   }
   RingDescription ring = read_fields(in, format);
   if (!in.finished()) return corruption(cat("ring description: malformed (", bytes.size(), " bytes)"));

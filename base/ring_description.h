@@ -36,6 +36,7 @@ struct Member {
   double weight = 1;
   MemberStatus status = MemberStatus::kNormal;
   bool voter = true;
+  bool lost = false;  // declared so by a forced ring: its disk doesn't come back, and it has no vote
 
   friend bool operator==(const Member&, const Member&) = default;
 };
@@ -89,6 +90,8 @@ struct RingDescription {
   std::vector<Member> waiting;             // asked to join by plan and are no members; in order of name
   std::vector<BucketDescription> buckets;  // in order of name; the default bucket first
   std::string secret;                      // 32 random bytes: keys the records' hashes
+  // Members that had to leave by the others' word alone since an operator last changed who is in the ring.
+  uint32_t auto_removed = 0;
 
   uint32_t partitions() const { return static_cast<uint32_t>(owners.size()); }
   const Member* find_member(std::string_view name) const;

@@ -77,10 +77,19 @@ Status PeerBook::check_self(const Greeter& greeter) const {
                        "join it with an empty directory if it is to be a node of its own"));
 }
 
+Status PeerBook::check_not_lost(const Greeter& greeter, const Member& member) const {
+  if (!member.lost) return {};
+  return forbidden(cat(greeter.to_text(), " was declared lost by `ring force`: the others, ",
+                       escaped(self_.name), " among them, go on without its data in lineage ",
+                       greeter.ring.lineage, " (epoch ", greeter.ring.epoch, "; its own is lineage ",
+                       greeter.hello.lineage, ", epoch ", greeter.hello.epoch,
+                       "). It comes back only empty: wipe its directory and join it anew"));
+}
+
 Status PeerBook::check_member(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
   const Member* member = greeter.ring.find_member(hello.node);
-  if (member != nullptr && member->disk == hello.disk) return {};
+  if (member != nullptr && member->disk == hello.disk) return check_not_lost(greeter, *member);
   if (greeter.has_later_ring()) {
     if (hello.channel == PeerChannel::kControl) return {};
     return unavailable(cat(greeter.to_text(), " isn't in the ring of epoch ", greeter.ring.epoch, " that ",

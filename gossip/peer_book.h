@@ -103,6 +103,7 @@ class PeerBook {
   Status check_cluster(const Greeter& greeter) const;
   Status check_self(const Greeter& greeter) const;
   Status check_member(const Greeter& greeter) const;
+  Status check_not_lost(const Greeter& greeter, const Member& member) const;
   Verdict judge_boot(const Greeter& greeter) const;
   MetaRecord record() const;
 

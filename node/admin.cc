@@ -115,6 +115,10 @@ Result<uint64_t> Admin::commit_plan(uint64_t from_epoch) {
 
 Status Admin::cancel_plan(uint64_t from_epoch) { return ask({ClientCancelPlan{from_epoch}, {}}).status; }
 
+Result<ForceReport> Admin::force_ring(std::vector<std::string> lost, bool apply) {
+  return result_from<ForceReport>(ask({ClientForceRing{std::move(lost), apply}, {}}));
+}
+
 Status Admin::skew_clock(std::string_view node, std::chrono::milliseconds offset) {
   ClientFault fault{.kind = ClientFault::Kind::kClock, .peer = std::string(node)};
   fault.offset_ms = offset.count();

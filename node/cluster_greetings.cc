@@ -42,6 +42,7 @@ void ClusterMember::start(std::function<void(Status)> greeted) {
     });
   }
   for (const NodeId node : others()) links_.greet(node);
+  introduction_.on_ring_held(EpochGate::order_of(ring()));
   introduction_.begin(others(), settings_.seeds.size(), environment_.clock.now() + kGreetWithin,
                       std::move(greeted));
 }
@@ -153,6 +154,7 @@ bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& addres
   raise_generation(welcome.generation_known);
   look_for_older_copy(welcome);
   gate_.look_at(welcome.node, {welcome.lineage, welcome.epoch}, ring(), environment_.clock.now());
+  introduction_.on_ring_heard({welcome.lineage, welcome.epoch});
   return true;
 }
 

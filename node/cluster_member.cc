@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/ring_force.h"
 
 namespace ringkv {
 namespace {
@@ -69,6 +70,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
       register_(std::move(epochs)),
       older_copy_(std::move(older_copy)),
       lives_met_({settings_.self.node, settings_.self.boot}),
+      absences_(settings_.auto_remove_after),
       changer_(register_,
                [this](NodeId node) {
                  const Member* member = ring().description().find_member(node);
@@ -158,7 +160,8 @@ PeerState ClusterMember::own_state() const {
           .bears = life_.convergence().pace().bears(),
           .taken_in = life_.convergence().pace().taken_in(),
           .transfer_limit = transfer_limit_.bytes_per_second(),
-          .transfer_limit_set_at = transfer_limit_.set_at()};
+          .transfer_limit_set_at = transfer_limit_.set_at(),
+          .given_up = absences_.given_up()};
 }
 
 std::optional<int64_t> ClusterMember::skew_micros(NodeId node) const {
@@ -233,8 +236,8 @@ void ClusterMember::on_tick(Time now) {
   update_own_state(now);
   update_clock(now);
   gate_.tick(ring(), now);
-  introduction_.tick(now);
   drive_change(now);
+  introduction_.tick(now);  // last: a start that is refused ends this member
 }
 
 RingView ClusterMember::ring_view() const {
@@ -245,9 +248,10 @@ RingView ClusterMember::ring_view() const {
 
 void ClusterMember::drive_change(Time now) {
   const RingDescription& ring = this->ring().description();
-  const bool unsettled = std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
-    return member.status == MemberStatus::kLeaving || !member.voter;
-  });
+  const bool unsettled = !absences_.given_up().empty() ||
+                         std::any_of(ring.members.begin(), ring.members.end(), [&](const Member& member) {
+                           return member.status == MemberStatus::kLeaving || !member.voter;
+                         });
   if ((!ring.change && !unsettled) || !changer_.idle() || now < driven_at_ + kDrivePause) return;
   driven_at_ = now;
   const auto state_of = [this](NodeId node) {
@@ -255,7 +259,8 @@ void ClusterMember::drive_change(Time now) {
   };
   std::optional<RingDriver::Step> step = driver_.next(ring_view(), state_of, now);
   if (!step) return;
-  environment_.log.info("node", cat("proposes after epoch ", ring.epoch, ": ", step->what));
+  const std::string what = cat("proposes after epoch ", ring.epoch, ": ", step->what);
+  step->is_loss ? environment_.log.warning("node", what) : environment_.log.info("node", what);
   change_ring(std::move(step->edit), now + RingDriver::kTurn, [this, alive = alive_](const Status& status) {
     if (*alive && !status.ok())
       environment_.log.warning("node", cat("the change of the ring waits: ", status.message()));
@@ -276,6 +281,7 @@ void ClusterMember::update_own_state(Time now) {
   if (now < state_updated_at_ + kStatePause && gossip_->own().epoch == epoch_on_disk_) return;
   if (now >= state_updated_at_ + kStatePause) pace_transfers();
   state_updated_at_ = now;
+  absences_.look(ring_view(), now);
   PeerState state = own_state();
   // It grows with every second until the next round ends: no news for everybody each time.
   if (now < lag_said_at_ + kLagPause) {
@@ -364,7 +370,48 @@ void ClusterMember::end_membership(const Ring& last, const Status& why) {
   callbacks_.on_fenced(why);
 }
 
-void ClusterMember::adopt(std::string_view description) {
+// Nobody else need have said so to this operator.
+void ClusterMember::log_lineage(const RingDescription& next) const {
+  if (next.lineage == ring().description().lineage) return;
+  std::string lost;
+  for (const Member& member : next.members) {
+    if (member.lost) lost += (lost.empty() ? "" : ", ") + member.name;
+  }
+  environment_.log.warning("gossip", cat("the ring was forced: epoch ", next.epoch, " starts lineage ",
+                                         next.lineage, ", and follows epoch ", ring().epoch(), " of lineage ",
+                                         ring().description().lineage, " here. Declared lost: ",
+                                         lost.empty() ? "nobody" : lost, "; what only they had is lost"));
+}
+
+void ClusterMember::force_ring(const ClientForceRing& request,
+                               const std::function<void(Result<ForceReport>)>& done) {
+  const ForceSight sight{.self = settings_.self.node,
+                         .is_reachable = [this](NodeId node) { return view_.is_reachable(node); },
+                         .health = [this](NodeId node) { return detector_->health(node); },
+                         .epoch =
+                             [this](NodeId node) {
+                               const PeerState* state = gossip_->find(node);
+                               return state == nullptr ? 0 : state->epoch;
+                             }};
+  const RingDescription& present = ring().description();
+  if (Status status = check_force(present, request.lost, sight); !status.ok()) return done(status);
+  ForceReport report = force_report(present, request.lost);
+  if (!request.apply) return done(std::move(report));
+  const RingDescription next =
+      forced_ring(present, request.lost, static_cast<uint32_t>(environment_.random.next()));
+  const std::string encoded = encode_ring_description(next);
+  if (const Result<RingDescription> readable = decode_ring_description(encoded); !readable.ok())
+    return done(readable.status());
+  report.forced = true;
+  report.lineage = next.lineage;
+  report.epoch = next.epoch;
+  adopt(encoded, [done, report] { done(report); });
+  with_outbox([&](GossipOutbox& outbox) {
+    for (const NodeId node : others()) outbox.send(node, RingChosen{next.lineage, next.epoch, encoded});
+  });
+}
+
+void ClusterMember::adopt(std::string_view description, std::function<void()> on_disk) {
   Result<RingDescription> next = decode_ring_description(description);
   if (!next.ok() || next->cluster != settings_.self.cluster) {
     environment_.log.error("gossip", cat("a ring that was sent here isn't taken: ",
@@ -372,9 +419,14 @@ void ClusterMember::adopt(std::string_view description) {
     return;
   }
   if (EpochGate::RingOrder(next->lineage, next->epoch) <= EpochGate::order_of(ring())) return;
+  log_lineage(*next);
   const Member* self = next->find_member(settings_.self.node);
   Status fenced;
-  if (self == nullptr || self->disk != settings_.self.disk) {
+  if (self != nullptr && self->disk == settings_.self.disk && self->lost) {
+    fenced = forbidden(cat(settings_.self.name, " was declared lost by `ring force` in lineage ",
+                           next->lineage, ", epoch ", next->epoch,
+                           "; what it holds is never served again. Empty the ", "directory to join anew"));
+  } else if (self == nullptr || self->disk != settings_.self.disk) {
     fenced =
         forbidden(cat(settings_.self.name, " is no member of the cluster any more since epoch ", next->epoch,
                       ": ", self == nullptr ? "it was removed" : "another directory has taken its place",
@@ -383,10 +435,13 @@ void ClusterMember::adopt(std::string_view description) {
   const std::optional<Ring> last = fenced.ok() ? std::nullopt : std::optional<Ring>(ring());
   const std::vector<NodeId> before = others();
   const uint64_t epoch = next->epoch;
-  life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch] {
-    if (*alive) epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
+  life_.adopt_ring(std::move(*next), [this, alive = alive_, epoch, on_disk = std::move(on_disk)] {
+    if (!*alive) return;
+    epoch_on_disk_ = std::max(epoch_on_disk_, epoch);
+    if (on_disk) on_disk();
   });
   driver_.set_ring(ring_view(), environment_.clock.now());
+  introduction_.on_ring_held(EpochGate::order_of(ring()));
   register_.adopt(electorate_of(ring()));
   older_copy_.on_ring(register_.electorate());
   keep_older_copy();

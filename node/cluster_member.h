@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/client_message.h"
 #include "base/cluster_view.h"
 #include "gossip/cluster_clock.h"
 #include "gossip/epoch_register.h"
@@ -20,6 +21,7 @@
 #include "gossip/older_copy.h"
 #include "gossip/peer_book.h"
 #include "gossip/state_gossip.h"
+#include "node/absences.h"
 #include "node/environment.h"
 #include "node/epoch_gate.h"
 #include "node/introduction.h"
@@ -44,6 +46,7 @@ class ClusterMember {
     std::string peers_record;
     std::string older_copy_record;
     std::vector<Boot> known_boots;  // earlier lives that this directory remembers
+    Duration auto_remove_after{};   // zero: it gives up nobody
   };
   struct Callbacks {
     std::function<void()> on_ring;                 // another ring holds
@@ -79,6 +82,8 @@ class ClusterMember {
   void fail_all(const Status& why) { changer_.fail_all(why); }
   // Of all members; 0: none.
   void limit_transfers(uint64_t bytes_per_second);
+  // Without anybody's agreement (ring_force.h). `done` once, on success when the ring is on disk here.
+  void force_ring(const ClientForceRing& request, const std::function<void(Result<ForceReport>)>& done);
 
   bool changing_ring() const { return register_.proposing(); }
   const Ring& ring() const { return life_.ring(); }
@@ -109,7 +114,8 @@ class ClusterMember {
   void look_for_older_copy(const PeerWelcome& welcome);
   void doubt_wholeness(NodeId node);
   void keep_older_copy();
-  void adopt(std::string_view description);
+  void adopt(std::string_view description, std::function<void()> on_disk = {});
+  void log_lineage(const RingDescription& next) const;
   void end_membership(const Ring& last, const Status& why);
   void take_outcome();
   void update_view();
@@ -137,6 +143,7 @@ class ClusterMember {
   bool own_votes_void_ = false;    // those in the proposal under way
   LivesMet lives_met_;
   TransferLimit transfer_limit_;
+  Absences absences_;
   ClusterClock clock_;
   std::unique_ptr<FailureDetector> detector_;  // anew when the generation turns out to be too low
   std::unique_ptr<StateGossip> gossip_;

@@ -73,8 +73,8 @@ Founding founding_of(const Options& options, Random& random) {
           .replicas = options.replicas.value_or(defaults.replicas),
           .partitions = options.partitions.value_or(defaults.partitions),
           .placer = placer_kind(options.placer).value_or(defaults.placer),
-          .rack = options.rack,
-          .weight = options.weight,
+          .rack = options.rack.value_or(defaults.rack),
+          .weight = options.weight.value_or(defaults.weight),
           .secret = random_secret(random)};
 }
 
@@ -102,7 +102,7 @@ Status check_first_start(const std::string& directory, const Options& options) {
     if (const Result<HostPort> address = host_port_from(seed); !address.ok())
       return invalid_argument(cat("--join: ", address.status().message()));
   }
-  if (Status status = check_name("rack", options.rack); !status.ok()) return status;
+  if (Status status = check_name("rack", options.rack.value_or(Founding().rack)); !status.ok()) return status;
   return {};
 }
 
@@ -298,6 +298,8 @@ class Peer final : public Db {
             .replicas_expected = options.replicas,
             .partitions_expected = options.partitions,
             .placer_expected = placer_kind(options.placer),
+            .labels = {.rack = options.rack, .weight = options.weight},
+            .auto_remove_after = options.auto_remove_after,
             .enable_faults = options.enable_faults,
             .keep_identity = [this](const Identity& identity) { return keep_identity(identity); },
             .on_left = options.on_left,

@@ -40,7 +40,8 @@ void Introduction::on_foreign_seed(Status why) {
 }
 
 void Introduction::look() {
-  if (waiting_.empty() && seeds_waiting_ == 0) end(met_own_ ? Status() : foreign_);
+  if (waiting_.empty() && seeds_waiting_ == 0 && ring_held_ >= ring_heard_)
+    end(met_own_ ? Status() : foreign_);
 }
 
 void Introduction::end(Status status) {
@@ -49,7 +50,9 @@ void Introduction::end(Status status) {
 }
 
 void Introduction::tick(Time now) {
-  if (under_way() && now >= until_) end({});
+  if (!under_way()) return;
+  if (now >= until_) return end({});
+  look();
 }
 
 }  // namespace ringkv

@@ -195,7 +195,7 @@ void Life::on_message(NodeId, const ReclaimDisk& range, MessageOutbox&) {
       Lane::kRead,
       [range, status](Engine& engine) { *status = engine.reclaim(Family::kData, range.lower, range.upper); },
       [this, status] {
-        if (!status->ok()) environment_.log.warning("storage", status->message());
+        if (!status->ok() && converging_) environment_.log.warning("storage", status->message());
       });
 }
 
@@ -387,6 +387,7 @@ void Life::measure_disk(std::function<void(DiskSpace)> done) {
 
 void Life::fail_all(const Status& why) {
   failed_ = true;
+  engine_->stop_reclaiming();
   waiting_.clear();
   reads_.clear();
   MessageOutbox outbox;

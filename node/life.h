@@ -112,8 +112,11 @@ class Life {
   bool idle() const { return coordinator_.under_way() == 0 && !commit_under_way_ && !store_.has_staged(); }
   bool off_loop() const { return off_loop_ > 0; }  // something still uses the engine
 
-  // Nothing in the background begins any more. For a clean end.
-  void stop_converging() { converging_ = false; }
+  // Nothing in the background begins any more, or takes long. For a clean end.
+  void stop_converging() {
+    converging_ = false;
+    engine_->stop_reclaiming();
+  }
 
   // Answers everything under way, and goes on.
   void answer_all(const Status& why);

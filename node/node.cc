@@ -184,7 +184,8 @@ Status Node::enter_cluster(OpenedStore& opened) {
                                  .acceptor_record = std::move(opened.acceptor_record),
                                  .peers_record = std::move(opened.peers_record),
                                  .older_copy_record = std::move(opened.older_copy_record),
-                                 .known_boots = opened.recovered.known_boots};
+                                 .known_boots = opened.recovered.known_boots,
+                                 .auto_remove_after = settings_.auto_remove_after};
   life_ = std::make_unique<Life>(
       environment_, identity_.node, settings_.life, std::move(opened),
       Life::Callbacks{
@@ -215,7 +216,12 @@ Status Node::enter_cluster(OpenedStore& opened) {
   return {};
 }
 
+// By the latest ring that those it has reached hold: a plan may have changed it while this node was away.
 void Node::on_greeted(Status status) {
+  if (status.ok() && ready_) {
+    status = check_labels(settings_.labels, life_->ring().description(), identity_.node);
+    if (!status.ok()) environment_.log.error("node", status.message());
+  }
   if (!status.ok()) {
     if (ready_) return fail_start(std::move(status));
     return on_fenced(status);
@@ -224,6 +230,14 @@ void Node::on_greeted(Status status) {
   environment_.log.info("node", cat("serves with boot ", hex(life_->boot().value), ", epoch ", epoch(), ", ",
                                     life_->store().leaves().keys(), " keys"));
   if (ready_) std::exchange(ready_, nullptr)({});
+}
+
+// A plan has changed them under a node that runs, and runs on; its next start would be refused.
+void Node::warn_of_labels() {
+  if (!greeted_) return;
+  const Status status = check_labels(settings_.labels, life_->ring().description(), identity_.node);
+  if (std::exchange(labels_warned_, status.message()) != status.message() && !status.ok())
+    environment_.log.warning("node", cat("the next start would be refused: ", status.message()));
 }
 
 void Node::fail_start(Status status) {
@@ -303,6 +317,8 @@ void Node::reopen_when_quiet(Time now) {
 }
 
 void Node::on_tick(Time now) {
+  // A ring that came while it introduced itself doesn't have it any more.
+  if (ready_ && !ended_.ok()) return fail_start(Status(ended_));
   if (joiner_) joiner_->on_tick(now);
   if (joined_) joiner_.reset();
   if (life_ != nullptr && !failing_ && ended_.ok()) {

@@ -20,6 +20,7 @@
 #include "node/environment.h"
 #include "node/first_puts.h"
 #include "node/joiner.h"
+#include "node/labels.h"
 #include "node/life.h"
 #include "node/peer_door.h"
 #include "node/peer_faults.h"
@@ -42,7 +43,9 @@ class Node final : public LoopHandler, private PeerReception {
     std::optional<uint32_t> replicas_expected;
     std::optional<uint32_t> partitions_expected;
     std::optional<PlacerKind> placer_expected;
-    Address peer_address;  // as advertised; empty: no other nodes
+    LabelsGiven labels;            // that must be the ring's, from the second start on
+    Duration auto_remove_after{};  // zero: it gives up nobody
+    Address peer_address;          // as advertised; empty: no other nodes
     Address client_address;
     bool enable_faults = false;
     // The identity has changed by joining, and the ring is on disk: to be kept. Called on the loop, once.
@@ -91,6 +94,7 @@ class Node final : public LoopHandler, private PeerReception {
   void on_opened(Result<OpenedStore> opened);
   Status enter_cluster(OpenedStore& opened);
   void on_greeted(Status status);
+  void warn_of_labels();
   void fail_start(Status status);
   void on_failed(const Status& why);
   bool on_damaged(const Status& why);
@@ -136,6 +140,7 @@ class Node final : public LoopHandler, private PeerReception {
   void serve(const Requester& requester, const ClientCommitPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientCancelPlan& request, Time deadline);
   void serve(const Requester& requester, const ClientThrottle& request, Time deadline);
+  void serve(const Requester& requester, const ClientForceRing& request, Time deadline);
   template <class Request>
   void serve_converging(const Requester& requester, const Request& request, Time deadline);
   template <class Request>
@@ -143,6 +148,7 @@ class Node final : public LoopHandler, private PeerReception {
   void on_handed_over(const Requester& requester, ClientRequest request);
   bool is_other(std::string_view name) const;
   void apply(const ClientFault& fault, const Member* peer);
+  Status check_majority() const;
   void change_ring(const Requester& requester, RingEdit edit, Time deadline);
   Statistics statistics(bool reset_latencies);
   void answer(const Requester& requester, Status status, ClientReply::Body body = {});
@@ -167,6 +173,7 @@ class Node final : public LoopHandler, private PeerReception {
   std::string failure_;                    // why the store is being reopened
   Status ended_;  // why it never serves again: no member any more, or its start failed
   std::vector<PeerState> joined_peers_;
+  std::string labels_warned_;  // what was last said of them
   std::function<void(Status)> ready_;
   Boot next_boot_;
   Time reopen_at_{};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/member_tables.h"
 #include "node/node.h"
 #include "node/plan_outline.h"
 #include "node/ring_plans.h"
@@ -78,6 +79,7 @@ void Node::refuse_first_puts(const std::deque<FirstPuts::Waiting>& puts, std::st
 }
 
 void Node::on_ring() {
+  warn_of_labels();
   if (!life_->ring().description().open || first_puts_.empty()) return;
   for (FirstPuts::Waiting& waiting : first_puts_.take())
     life_->on_request(arrival(waiting.requester, waiting.deadline), std::move(waiting.put));
@@ -155,7 +157,35 @@ void Node::serve(const Requester& requester, const ClientThrottle& request, Time
   answer(requester, {});
 }
 
+void Node::serve(const Requester& requester, const ClientForceRing& request, Time) {
+  if (request.apply) {
+    std::string names;
+    for (const std::string& name : request.lost) names += " " + display_key(name);
+    environment_.log.warning("node", cat("an operator forces the ring without", names));
+  }
+  member_->force_ring(request, [this, requester](Result<ForceReport> report) {
+    if (!report.ok()) return answer(requester, report.status());
+    answer(requester, {}, *std::move(report));
+  });
+}
+
+// What can't be agreed on isn't proposed: what became of it would be unknown.
+Status Node::check_majority() const {
+  size_t voters = 0;
+  std::vector<Member> missing;
+  for (const Member& member : life_->ring().description().members) {
+    if (!member.voter) continue;
+    ++voters;
+    if (!member_->view().is_reachable(member.node)) missing.push_back(member);
+  }
+  if (2 * missing.size() < voters) return {};
+  return unavailable(cat("a majority of the ", voters, " voters must agree to any change of the ring, and ",
+                         "these can't be reached: ", names_of(missing),
+                         "; if they are gone for good, see `kvctl ring force --help`"));
+}
+
 void Node::change_ring(const Requester& requester, RingEdit edit, Time deadline) {
+  if (Status status = check_majority(); !status.ok()) return answer(requester, std::move(status));
   member_->change_ring(std::move(edit), deadline,
                        [this, requester](Status status) { answer(requester, std::move(status)); });
 }

@@ -115,6 +115,7 @@ void fill(const PeerState& state, peer_wire::PeerState& body) {
   body.set_taken_in(state.taken_in);
   body.set_transfer_limit(state.transfer_limit);
   body.set_transfer_limit_set_at(state.transfer_limit_set_at);
+  for (const NodeId node : state.given_up) body.add_given_up(node.value);
 }
 
 PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
@@ -144,6 +145,9 @@ PeerState from_body(const peer_wire::PeerState& body, PeerIncoming& in) {
   state.taken_in = body.taken_in();
   state.transfer_limit = body.transfer_limit();
   state.transfer_limit_set_at = body.transfer_limit_set_at();
+  if (in.count(body.given_up_size(), kGivenUpMax, "given up members")) {
+    for (const uint64_t node : body.given_up()) state.given_up.push_back({node});
+  }
   return state;
 }
 

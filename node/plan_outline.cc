@@ -90,7 +90,9 @@ class Outline {
 
     const std::vector<const Member*> gaining = without(next, present);
     const std::vector<const Member*> losing = without(present, next);
-    if (!gaining.empty() && live.empty()) ++without_live_copy_;
+    const bool all_lost =
+        std::all_of(present.begin(), present.end(), [](const Member* owner) { return owner->lost; });
+    if (!gaining.empty() && live.empty()) ++(all_lost ? without_any_copy_ : without_live_copy_);
     for (size_t i = 0; i < gaining.size(); ++i) {
       const Member* from = i < losing.size() ? losing[i] : present.front();
       const bool from_is_live = std::find(live.begin(), live.end(), from) != live.end();
@@ -128,6 +130,10 @@ class Outline {
                         " partitions that move have no live copy now: their data can't be ",
                         "counted, nor moved until an owner is back"));
     }
+    if (without_any_copy_ > 0) {
+      all.push_back(cat(without_any_copy_, " partitions that move have no copy any more, since all their ",
+                        "owners were declared lost: they begin empty"));
+    }
     return all;
   }
 
@@ -154,6 +160,7 @@ class Outline {
   std::set<NodeId> gaining_;
   uint32_t below_n_ = 0;
   uint32_t without_live_copy_ = 0;
+  uint32_t without_any_copy_ = 0;
   std::vector<std::string> rack_violations_;
 };
 
@@ -184,6 +191,10 @@ void add_leavers(const RingDescription& ring, const PlanSight& sight, PlanReport
     if (member.status != MemberStatus::kLeaving) continue;
     const PeerState* state = sight.state_of(member.node);
     const bool is_up = sight.is_reachable(member.node);
+    if (member.lost) {
+      report.warnings.push_back(cat(member.name, " was declared lost, owns nothing any more and goes next"));
+      continue;
+    }
     report.warnings.push_back(cat(
         member.name, " is leaving and owns nothing any more; ",
         is_up ? "it ends" : "it can't be reached, and is removed after ten minutes of that, or ends",
@@ -223,7 +234,7 @@ Status check_commit(const RingDescription& ring, const std::function<bool(NodeId
   for (const PlanStep& step : ring.plan->steps) {
     const auto* leave = std::get_if<PlanLeave>(&step);
     const Member* leaver = leave == nullptr ? nullptr : ring.find_member(leave->name);
-    if (leaver != nullptr && !leave->force && !is_reachable(leaver->node)) {
+    if (leaver != nullptr && !leave->force && !leaver->lost && !is_reachable(leaver->node)) {
       return forbidden(cat(leaver->name,
                            " is down, and can't hand over what only it has: `kvctl plan replace ",
                            leaver->name, " NEW` gives its place to another node, `kvctl plan leave ",

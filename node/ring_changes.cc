@@ -92,7 +92,9 @@ Result<RingDescription> with_begun_join(const RingDescription& ring, const Membe
   if (is_same_directory(ring.find_member(joiner.name), joiner)) return ring;
   const Result<RingDescription> waiting = with_waiting(ring, joiner);
   if (!waiting.ok()) return waiting.status();
-  return with_begun_step(*waiting, PlanJoin{joiner.name});
+  Result<RingDescription> next = with_begun_step(*waiting, PlanJoin{joiner.name});
+  if (next.ok()) next->auto_removed = 0;
+  return next;
 }
 
 Result<RingDescription> with_begun_replace(const RingDescription& ring, const std::string& old_name,
@@ -107,6 +109,13 @@ Result<RingDescription> with_begun_leave(const RingDescription& ring, const std:
   const Member* member = ring.find_member(name);
   if (member != nullptr && member->status == MemberStatus::kLeaving) return ring;
   return with_begun_step(ring, PlanLeave{name});
+}
+
+Result<RingDescription> with_begun_auto_removal(const RingDescription& ring, const std::string& name) {
+  if (Status status = check_auto_removal(ring, name); !status.ok()) return status;
+  Result<RingDescription> next = with_begun_step(ring, PlanLeave{name, true});
+  if (next.ok()) ++next->auto_removed;
+  return next;
 }
 
 Result<RingDescription> with_begun_weight(const RingDescription& ring, const std::string& name,
@@ -193,6 +202,34 @@ RingEdit begun_join(const Member& joiner) {
 RingEdit begun_replace(std::string_view old_name, const Member& joiner) {
   return [old_name = std::string(old_name), joiner](const RingDescription& ring) {
     return with_begun_replace(ring, old_name, joiner);
+  };
+}
+
+Status check_auto_removal(const RingDescription& ring, std::string_view name) {
+  const Member* member = ring.find_member(name);
+  if (member == nullptr || member->status != MemberStatus::kNormal)
+    return forbidden(cat(name, " is no member that could leave"));
+  if (Status status = check_may_begin(ring); !status.ok()) return status;
+  const auto members = static_cast<uint32_t>(ring.members.size());
+  const auto voters = std::count_if(ring.members.begin(), ring.members.end(),
+                                    [name](const Member& one) { return one.voter && one.name != name; });
+  if (members - 1 < ring.replicas) {
+    return forbidden(cat(name, " doesn't leave by itself: ", members - 1, " members would be left for ",
+                         ring.replicas, " copies of a key"));
+  }
+  if (voters == 0) return forbidden(cat(name, " is the last voter"));
+  if (2 * (ring.auto_removed + 1) >= members + ring.auto_removed) {
+    return forbidden(cat(name, " doesn't leave by itself: ", ring.auto_removed,
+                         " have, and with it they would be no minority any more of the ",
+                         members + ring.auto_removed, " that there were: an operator must decide"));
+  }
+  return {};
+}
+
+RingEdit begun_auto_removal(uint64_t epoch, std::string_view name) {
+  return [epoch, name = std::string(name)](const RingDescription& ring) -> Result<RingDescription> {
+    if (ring.epoch != epoch) return ring;
+    return with_begun_auto_removal(ring, name);
   };
 }
 

@@ -18,6 +18,11 @@ RingEdit begun_leave(std::string_view name);
 // A new member takes the place of one that is gone for good, which is no member any more at the end.
 RingEdit begun_replace(std::string_view old_name, const Member& joiner);
 RingEdit begun_weight(std::string_view name, double weight);
+// As a leave that nobody has asked for, of a member that is gone: on any other ring than that of `epoch` it
+// changes nothing. FORBIDDEN where an operator must decide: fewer than N members or no majority of the voters
+// would be left, or at least half of those that there were since he last did are gone like that.
+RingEdit begun_auto_removal(uint64_t epoch, std::string_view name);
+Status check_auto_removal(const RingDescription& ring, std::string_view name);
 
 // The steps of the change that `epoch` has: on any other ring they change nothing.
 RingEdit switched(uint64_t epoch);

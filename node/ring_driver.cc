@@ -53,8 +53,7 @@ bool RingDriver::all_have_switched(const RingView& view, const StateOf& state_of
   });
   return all_up && std::all_of(moving_lists_.begin(), moving_lists_.end(), [&](const auto& owners) {
            const auto switched = std::count_if(owners.begin(), owners.end(), has_switched);
-           return static_cast<uint32_t>(switched) >=
-                  view.holders_for_confirmation(static_cast<uint32_t>(owners.size()));
+           return static_cast<uint32_t>(switched) >= view.holders_for_confirmation(owners);
          });
 }
 
@@ -96,8 +95,45 @@ bool RingDriver::has_left(const RingView& view, const Member& member, const Peer
 // A draft is meant for the epoch that it was made in.
 bool RingDriver::may_vote(const RingView& view, const Member& member, const PeerState* state) {
   const RingDescription& ring = view.ring().description();
-  return !ring.plan && !member.voter && member.status == MemberStatus::kNormal &&
+  return !ring.plan && !member.voter && !member.lost && member.status == MemberStatus::kNormal &&
          is_of_now(view, member, state) && state->incomplete_partitions == 0;
+}
+
+// Voters that can be reached now: what the others said last may be long ago.
+std::vector<NodeId> RingDriver::given_up_by(const RingView& view, const Member& member,
+                                            const StateOf& state_of) {
+  std::vector<NodeId> voters;
+  for (const Member& voter : view.ring().description().members) {
+    const PeerState* state = state_of(voter.node);
+    if (!voter.voter || state == nullptr || !view.is_reachable(voter.node)) continue;
+    if (std::find(state->given_up.begin(), state->given_up.end(), member.node) != state->given_up.end())
+      voters.push_back(voter.node);
+  }
+  return voters;
+}
+
+bool RingDriver::is_given_up_by_majority(const RingView& view, const Member& member,
+                                         const StateOf& state_of) {
+  const std::vector<Member>& members = view.ring().description().members;
+  const auto voters = static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [](const Member& one) { return one.voter; }));
+  const std::vector<NodeId> agreed = given_up_by(view, member, state_of);
+  return !view.is_reachable(member.node) && 2 * agreed.size() > voters &&
+         std::find(agreed.begin(), agreed.end(), view.self()) != agreed.end();
+}
+
+std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view,
+                                                           const StateOf& state_of) const {
+  const RingDescription& ring = view.ring().description();
+  for (const Member& member : ring.members) {
+    if (!is_given_up_by_majority(view, member, state_of) || !check_auto_removal(ring, member.name).ok())
+      continue;
+    return Step{begun_auto_removal(ring.epoch, member.name),
+                cat(member.name, " leaves, since a majority of the voters has not reached it for their ",
+                    "--auto-remove-after: ", view.names_of(given_up_by(view, member, state_of))),
+                /*is_loss=*/true};
+  }
+  return std::nullopt;
 }
 
 std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of, Time now) {
@@ -112,6 +148,7 @@ std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const Sta
     return Step{finished(ring.epoch), "the change of the ring is finished"};
   }
   std::optional<Step> step = next_of_members(view, state_of, now);
+  if (!step) step = next_of_absent(view, state_of);
   return own_turn ? std::move(step) : std::nullopt;
 }
 
@@ -130,9 +167,12 @@ std::optional<RingDriver::Step> RingDriver::next_of_members(const RingView& view
   for (const Member& member : members) {
     // Who learns of its own removal first ends, and may be the only one to know.
     if (member.status != MemberStatus::kLeaving || member.node == view.self() || !others_vote) continue;
-    if (is_given_up(view, member.node, now) && !step)
+    if (member.lost && !step) step = Step{removed(member.name), cat(member.name, " was declared lost")};
+    if ((is_given_up(view, member.node, now) || is_given_up_by_majority(view, member, state_of)) && !step) {
       step =
-          Step{removed(member.name), cat(member.name, " was leaving, and has been unreachable for too long")};
+          Step{removed(member.name), cat(member.name, " was leaving, and has been unreachable for too long"),
+               /*is_loss=*/true};
+    }
     if (has_left(view, member, state_of(member.node)) && !step)
       step = Step{removed(member.name), cat(member.name, " has left")};
   }

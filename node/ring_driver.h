@@ -9,6 +9,9 @@
 //   vote:   a member that has none, since it joined or lost its disk, has all its copies
 //   remove: a leaver without partitions keeps no hints for others any more, and the owners have pulled what
 //           it has still; or it has been unreachable for too long, which counts as a lost disk
+//   leave:  nothing else is under way or drafted, and a majority of the voters, this one among them, haven't
+//           reached a member for their auto_remove_after. It goes as if it had been told to leave, one at a
+//           time, unless an operator must decide (check_auto_removal)
 //
 // Pure but for what it remembers of the ring. Loop thread.
 #pragma once
@@ -39,7 +42,8 @@ class RingDriver {
 
   struct Step {
     RingEdit edit;
-    std::string what;  // for the log
+    std::string what;      // for the log
+    bool is_loss = false;  // a member goes that nobody has told to
   };
   // The step that is due, if it is this node's turn.
   std::optional<Step> next(const RingView& view, const StateOf& state_of, Time now);
@@ -51,6 +55,9 @@ class RingDriver {
   bool is_given_up(const RingView& view, NodeId node, Time now);
   std::optional<NodeId> given_up(const RingView& view, Time now);
   std::optional<Step> next_of_members(const RingView& view, const StateOf& state_of, Time now);
+  std::optional<Step> next_of_absent(const RingView& view, const StateOf& state_of) const;
+  static std::vector<NodeId> given_up_by(const RingView& view, const Member& member, const StateOf& state_of);
+  static bool is_given_up_by_majority(const RingView& view, const Member& member, const StateOf& state_of);
   std::optional<Step> next_of_begun(const RingView& view, const StateOf& state_of, Time now);
   static bool is_of_now(const RingView& view, const Member& member, const PeerState* state);
   static bool has_left(const RingView& view, const Member& member, const PeerState* state);

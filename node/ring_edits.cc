@@ -77,11 +77,13 @@ Result<RingDescription> with_replaced_disk(RingDescription ring, std::string_vie
     return forbidden(cat("another directory has taken the place of member ", name, " meanwhile"));
   member->disk = disk;
   member->voter = !ring.open;
+  member->lost = false;
   for (RingChange* ahead :
        {ring.change ? &*ring.change : nullptr, ring.plan ? &ring.plan->leads_to : nullptr}) {
     Member* after = ahead == nullptr ? nullptr : find_in(ahead->members, name);
     if (after == nullptr) continue;
     after->disk = disk;
+    after->lost = false;
     after->voter = after->voter && member->voter;
   }
   return ring;

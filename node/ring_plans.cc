@@ -90,7 +90,9 @@ Result<RingDescription> with_committed(const RingDescription& ring, uint64_t epo
   RingChange change = ring.plan->leads_to;
   if (Status status = check_bucket_quorums(ring, change.replicas); !status.ok()) return status;
   change.commit_id = commit_id;
-  return with_begun(ring, std::move(change));
+  RingDescription next = with_begun(ring, std::move(change));
+  next.auto_removed = 0;
+  return next;
 }
 
 Result<RingDescription> with_withdrawn(RingDescription ring, uint64_t epoch) {

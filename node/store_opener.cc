@@ -61,7 +61,14 @@ Result<RingDescription> check_or_found(Engine& engine, const Identity& identity,
     Result<RingDescription> ring = decode_ring_description(encoded);
     if (!ring.ok()) return ring;
     const Member* self = ring->find_member(identity.node);
-    if (ring->cluster == identity.cluster && self != nullptr && self->disk == identity.disk) return ring;
+    const bool is_member =
+        ring->cluster == identity.cluster && self != nullptr && self->disk == identity.disk;
+    if (is_member && self->lost) {
+      return forbidden(cat(identity.name, " was declared lost by `ring force` in lineage ", ring->lineage,
+                           ", epoch ", ring->epoch, "; what it holds is never served again. Empty the ",
+                           "directory to join anew"));
+    }
+    if (is_member) return ring;
     if (ring->cluster == identity.cluster) {
       return forbidden(cat(identity.name, " is no member of its cluster any more since epoch ", ring->epoch,
                            ": ", self == nullptr ? "it was removed" : "another directory has taken its place",

@@ -23,7 +23,7 @@ struct Founding {
   uint32_t replicas = 3;
   uint32_t partitions = kPartitionsDefault;
   PlacerKind placer = PlacerKind::kBalanced;
-  std::string rack;
+  std::string rack = "default";
   double weight = 1;
   std::string secret;  // 32 random bytes
 };

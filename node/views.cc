@@ -30,6 +30,7 @@ MemberInfo member_info(const Ring& ring, uint16_t position) {
   info.weight = member.weight;
   info.status = name_of(member.status);
   info.state = member.status == MemberStatus::kNormal ? "up" : info.status;
+  if (member.lost && member.status == MemberStatus::kNormal) info.status = "lost";
   info.share = ring.share(position);
   return info;
 }
@@ -63,6 +64,7 @@ void show_down(MemberInfo& info) {
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {
   ClusterStatus status;
   status.epoch = life.ring().epoch();
+  status.lineage = life.ring().description().lineage;
   status.change_under_way = member.changing_ring() || life.ring().description().change.has_value();
   const std::vector<Member>& members = life.ring().description().members;
   status.voters = static_cast<uint32_t>(
@@ -87,6 +89,7 @@ RingInfo ring_info(const Ring& ring, bool owners) {
   const RingDescription& description = ring.description();
   RingInfo info;
   info.epoch = description.epoch;
+  info.lineage = description.lineage;
   info.digest = ring.digest();
   info.replicas = description.replicas;
   info.partitions = description.partitions();

@@ -157,6 +157,15 @@ void fill(const ClientCancelPlan& cancel, wire::ClientRequest& request) {
   request.mutable_cancel_plan()->set_epoch(cancel.epoch);
 }
 
+void fill(const ClientForceRing& force, wire::ClientRequest& request) {
+  for (const std::string& name : force.lost) request.mutable_force_ring()->add_lost(name);
+  request.mutable_force_ring()->set_apply(force.apply);
+}
+
+ClientForceRing body_from(const wire::ForceRing& message) {
+  return {{message.lost().begin(), message.lost().end()}, message.apply()};
+}
+
 Result<ClientRequest::Body> body_from(const wire::Plan& message) {
   Result<std::vector<PlanStep>> steps = plan_from(message);
   if (!steps.ok()) return steps.status();
@@ -245,6 +254,7 @@ Result<ClientRequest::Body> body_from(const wire::ClientRequest& request, std::s
   if (request.has_commit_plan())
     return Body(ClientCommitPlan{request.commit_plan().epoch(), request.commit_plan().commit_id()});
   if (request.has_cancel_plan()) return Body(ClientCancelPlan{request.cancel_plan().epoch()});
+  if (request.has_force_ring()) return Body(body_from(request.force_ring()));
   return invalid_argument("a request that this version doesn't know");
 }
 

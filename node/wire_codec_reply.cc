@@ -285,11 +285,13 @@ void fill(const ClusterStatus& status, wire::ClientReply& reply, ValueList&) {
   reply.mutable_cluster_status()->set_epoch(status.epoch);
   reply.mutable_cluster_status()->set_change_under_way(status.change_under_way);
   reply.mutable_cluster_status()->set_voters(status.voters);
+  reply.mutable_cluster_status()->set_lineage(status.lineage);
   fill_members(status.members, *reply.mutable_cluster_status());
 }
 
 ClusterStatus body_from(const wire::ClusterStatus& message) {
-  return {message.epoch(), message.change_under_way(), members_from(message), message.voters()};
+  return {message.epoch(), message.change_under_way(), members_from(message), message.voters(),
+          message.lineage()};
 }
 
 void fill(const RingInfo& ring, wire::ClientReply& reply, ValueList&) {
@@ -304,6 +306,7 @@ void fill(const RingInfo& ring, wire::ClientReply& reply, ValueList&) {
   message.set_stage(ring.stage);
   for (const std::string& step : ring.steps) message.add_steps(step);
   for (const std::string& name : ring.waiting) message.add_waiting(name);
+  message.set_lineage(ring.lineage);
 }
 
 RingInfo body_from(const wire::RingInfo& message) {
@@ -316,7 +319,8 @@ RingInfo body_from(const wire::RingInfo& message) {
           strings_from(message.owners()),
           message.stage(),
           strings_from(message.steps()),
-          strings_from(message.waiting())};
+          strings_from(message.waiting()),
+          message.lineage()};
 }
 
 void fill(const Statistics& statistics, wire::ClientReply& reply, ValueList&) {

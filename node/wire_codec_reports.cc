@@ -90,6 +90,18 @@ TransferReport transfers_from(const wire::Transfers& message) {
   return report;
 }
 
+ForceReport force_from(const wire::ForceReport& message) {
+  return {message.forced(),
+          message.lineage(),
+          message.epoch(),
+          strings_from(message.survivors()),
+          strings_from(message.lost()),
+          message.partitions(),
+          {message.without_copy().begin(), message.without_copy().end()},
+          message.fewer_than_needed(),
+          message.ends()};
+}
+
 }  // namespace
 
 void fill_report(const std::vector<HintInfo>& hints, wire::ClientReply& reply) {
@@ -197,6 +209,19 @@ void fill_report(const TransferReport& report, wire::ClientReply& reply) {
   }
 }
 
+void fill_report(const ForceReport& report, wire::ClientReply& reply) {
+  wire::ForceReport& message = *reply.mutable_force();
+  message.set_forced(report.forced);
+  message.set_lineage(report.lineage);
+  message.set_epoch(report.epoch);
+  add_strings(report.survivors, *message.mutable_survivors());
+  add_strings(report.lost, *message.mutable_lost());
+  message.set_partitions(report.partitions);
+  message.mutable_without_copy()->Add(report.without_copy.begin(), report.without_copy.end());
+  message.set_fewer_than_needed(report.fewer_than_needed);
+  message.set_ends(report.ends);
+}
+
 std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
   if (reply.has_hints()) return hints_from(reply.hints());
   if (reply.has_lags()) return lags_from(reply.lags());
@@ -212,6 +237,7 @@ std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply) {
   if (reply.has_partition_sizes()) return sizes_from(reply.partition_sizes());
   if (reply.has_plan()) return outline_from(reply.plan());
   if (reply.has_transfers()) return transfers_from(reply.transfers());
+  if (reply.has_force()) return force_from(reply.force());
   return std::nullopt;
 }
 

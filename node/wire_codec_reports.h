@@ -20,6 +20,7 @@ void fill_report(const ScrubReport& report, wire::ClientReply& reply);
 void fill_report(const std::vector<PartitionSize>& sizes, wire::ClientReply& reply);
 void fill_report(const PlanOutline& outline, wire::ClientReply& reply);
 void fill_report(const TransferReport& report, wire::ClientReply& reply);
+void fill_report(const ForceReport& report, wire::ClientReply& reply);
 
 // Nothing: the reply is none of these.
 std::optional<ClientReply::Body> report_from(const wire::ClientReply& reply);

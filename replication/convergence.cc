@@ -24,6 +24,7 @@ Convergence::Convergence(const ConvergenceSettings& settings, const Ring& ring, 
   environment_.takeover.set_ring(ring, settings.self);
   // How far the life before had come in that isn't known.
   for (const Partition partition : environment_.takeover.gained()) wholeness.lose(partition);
+  for (const Partition partition : environment_.takeover.orphaned(ring)) wholeness.make_whole(partition);
   former_.set_ring({});
 }
 
@@ -42,6 +43,8 @@ void Convergence::set_ring(const Ring& ring, Moment moment, MessageOutbox& outbo
   for (const Partition partition : environment_.takeover.gained()) {
     if (before.is_present_owner(self, partition)) environment_.wholeness.lose(partition);
   }
+  for (const Partition partition : environment_.takeover.orphaned(ring))
+    environment_.wholeness.make_whole(partition);
   environment_.view.set_ring(ring);
   ready_ = {};
   rounds_.set_ring(moment, outbox);

@@ -16,6 +16,11 @@ size_t count_nodes_on(const Ring& ring) {
   return nodes;
 }
 
+bool has_lost_members(const Ring& ring) {
+  const std::vector<Member>& members = ring.description().members;
+  return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.lost; });
+}
+
 }  // namespace
 
 RingView::RingView(NodeId self, const Ring& ring, TokenFunction token)
@@ -23,11 +28,13 @@ RingView::RingView(NodeId self, const Ring& ring, TokenFunction token)
       token_(token),
       ring_(&ring),
       nodes_on_ring_(count_nodes_on(ring)),
+      has_lost_members_(has_lost_members(ring)),
       hasher_(ring.description().secret) {}
 
 void RingView::set_ring(const Ring& ring) {
   ring_ = &ring;
   nodes_on_ring_ = count_nodes_on(ring);
+  has_lost_members_ = has_lost_members(ring);
   hasher_ = RecordHasher(ring.description().secret);
 }
 
@@ -122,6 +129,22 @@ uint32_t RingView::holders_to_hear(uint32_t owners) const {
     if (bucket.read_quorum != 0) read_quorum = std::max(read_quorum, std::min(bucket.read_quorum, owners));
   }
   return std::max(owners - write_quorum + 1, read_quorum);
+}
+
+uint32_t RingView::holders_for_confirmation(const std::vector<NodeId>& owners) const {
+  return std::min(holders_for_confirmation(static_cast<uint32_t>(owners.size())), surviving(owners));
+}
+
+uint32_t RingView::holders_to_hear(const std::vector<NodeId>& owners) const {
+  return std::min(holders_to_hear(static_cast<uint32_t>(owners.size())), surviving(owners));
+}
+
+uint32_t RingView::surviving(const std::vector<NodeId>& owners) const {
+  if (!has_lost_members_) return static_cast<uint32_t>(owners.size());
+  return static_cast<uint32_t>(std::count_if(owners.begin(), owners.end(), [this](NodeId owner) {
+    const Member* member = ring_->description().find_member(owner);
+    return member == nullptr || !member->lost;
+  }));
 }
 
 }  // namespace ringkv

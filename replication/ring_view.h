@@ -59,6 +59,11 @@ class RingView {
   // confirmed to a get: max(N - w + 1, r), with the smallest w and the largest r that any bucket has by
   // default.
   uint32_t holders_to_hear(uint32_t owners) const;
+  // The same two of such a list, as far as it has owners that haven't been declared lost: the others will
+  // never say anything.
+  uint32_t holders_for_confirmation(const std::vector<NodeId>& owners) const;
+  uint32_t holders_to_hear(const std::vector<NodeId>& owners) const;
+  uint32_t surviving(const std::vector<NodeId>& owners) const;
 
  private:
   std::vector<NodeId> nodes_of(std::span<const uint16_t> list) const;
@@ -67,6 +72,7 @@ class RingView {
   const TokenFunction token_;
   const Ring* ring_;
   size_t nodes_on_ring_ = 0;  // members with partitions in the present table
+  bool has_lost_members_ = false;
   RecordHasher hasher_;
   ClusterView view_;
 };

@@ -1,6 +1,7 @@
 #include "replication/takeover.h"
 
 #include <algorithm>
+#include <span>
 
 namespace ringkv {
 
@@ -21,6 +22,16 @@ std::vector<Partition> Takeover::gained() const {
   for (const auto& [partition, pending] : pending_) {
     if (pending.is_gained) partitions.push_back(partition);
   }
+  return partitions;
+}
+
+std::vector<Partition> Takeover::orphaned(const Ring& ring) const {
+  std::vector<Partition> partitions = gained();
+  std::erase_if(partitions, [&](Partition partition) {
+    const std::span<const uint16_t> owners = ring.preference_list(partition);
+    return std::any_of(owners.begin(), owners.end(),
+                       [&](uint16_t position) { return !ring.member(position).lost; });
+  });
   return partitions;
 }
 
@@ -47,7 +58,7 @@ bool Takeover::has_heard_enough(Partition partition, const Pending& pending, con
     const auto source = pending.sources.find(owner);
     return source != pending.sources.end() && source->second;
   });
-  return static_cast<uint32_t>(whole) >= view.holders_to_hear(static_cast<uint32_t>(present.size()));
+  return static_cast<uint32_t>(whole) >= view.holders_to_hear(present);
 }
 
 bool Takeover::is_ready(Partition partition, const Pending& pending, const RingView& view,

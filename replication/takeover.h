@@ -24,6 +24,8 @@ class Takeover {
   bool is_pending(Partition partition) const { return pending_.contains(partition); }
   // Those of which it has no copy by the present table; in order.
   std::vector<Partition> gained() const;
+  // Those of them that nobody has any more, since all their owners were declared lost: they begin empty.
+  std::vector<Partition> orphaned(const Ring& ring) const;
   bool is_gained(Partition partition) const { return pending_.at(partition).is_gained; }
   // A round has ended, of the epoch that holds; nothing where it isn't pending.
   void on_round(Partition partition, NodeId source, bool source_is_whole);

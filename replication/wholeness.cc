@@ -2,6 +2,7 @@
 #include "replication/wholeness.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -21,6 +22,16 @@ uint32_t write_quorum_of(const RingDescription& ring, uint32_t owners) {
     smallest = std::min(smallest, w);
   }
   return std::max<uint32_t>(smallest, 1);
+}
+
+// Lost owners will never be heard. One that survives is no source of its own, so that it takes another.
+size_t sources_needed(const Ring& ring, std::span<const uint16_t> list) {
+  const auto owners = static_cast<uint32_t>(list.size());
+  const size_t needed = owners - write_quorum_of(ring.description(), owners) + 1;
+  const auto lost = static_cast<size_t>(
+      std::count_if(list.begin(), list.end(), [&](uint16_t position) { return ring.member(position).lost; }));
+  if (lost == 0) return needed;
+  return std::max<size_t>(1, std::min(needed, owners - std::min<size_t>(owners, lost + 1)));
 }
 
 }  // namespace
@@ -95,8 +106,7 @@ bool Wholeness::on_round(const std::vector<Partition>& partitions, NodeId source
     if (!incomplete_[partition] || !is_read) continue;
     std::set<NodeId>& sources = rounds_[partition];
     sources.insert(source);
-    const auto owners = static_cast<uint32_t>(list.size());
-    if (sources.size() < owners - write_quorum_of(ring.description(), owners) + 1) continue;
+    if (sources.size() < sources_needed(ring, list)) continue;
     make_whole(partition);
     some = true;
   }

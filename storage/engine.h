@@ -70,6 +70,9 @@ class Engine {
   // What was erased in [lower, upper) gives its disk back. Takes as long as rewriting the range; any thread
   // but the loop's.
   virtual Status reclaim(Family family, std::string_view lower, std::string_view upper) = 0;
+  // The engine is to be closed: what is reclaimed ends soon, with UNAVAILABLE, and so does whatever would be
+  // begun. Any thread.
+  virtual void stop_reclaiming() = 0;
 
   virtual uint64_t disk_free_bytes() const = 0;
   virtual uint64_t disk_size_bytes() const = 0;

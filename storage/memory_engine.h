@@ -142,6 +142,7 @@ class MemoryEngine final : public Engine {
   std::unique_ptr<Cursor> seek(Family family, std::string_view lower, std::string_view upper) override;
   Status flush() override;
   Status reclaim(Family, std::string_view, std::string_view) override { return {}; }
+  void stop_reclaiming() override {}
   uint64_t disk_free_bytes() const override;
   uint64_t disk_size_bytes() const override;
   std::map<std::string, uint64_t> statistics() const override;

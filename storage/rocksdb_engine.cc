@@ -4,6 +4,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -143,12 +144,16 @@ class RocksdbEngine final : public Engine {
   Status reclaim(Family family, std::string_view lower, std::string_view upper) override {
     rocksdb::Status status = open_.database->Flush(rocksdb::FlushOptions(), handle(family));
     rocksdb::CompactRangeOptions options;
+    options.canceled = &reclaiming_stopped_;
     options.exclusive_manual_compaction = false;
     options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
     const rocksdb::Slice first = slice(lower), end = slice(upper);
     if (status.ok()) status = open_.database->CompactRange(options, handle(family), &first, &end);
+    if (status.IsIncomplete()) return unavailable("no disk is given back now: the store is to be closed");
     return status.ok() ? Status() : rocksdb_failure("giving disk back", path_, status);
   }
+
+  void stop_reclaiming() override { reclaiming_stopped_ = true; }
 
   uint64_t disk_free_bytes() const override { return space().available; }
   uint64_t disk_size_bytes() const override { return space().capacity; }
@@ -213,6 +218,7 @@ class RocksdbEngine final : public Engine {
   const std::filesystem::path path_;
   const std::shared_ptr<rocksdb::Cache> block_cache_;
   const OpenDatabase open_;
+  std::atomic<bool> reclaiming_stopped_ = false;
   std::optional<Status> failed_;  // the first failure to write; writing thread
 };
 

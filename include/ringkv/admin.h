@@ -20,7 +20,7 @@ struct MemberInfo {
   uint64_t id = 0;
   std::string rack;
   double weight = 1;
-  std::string status;        // of the ring: normal, joining, leaving
+  std::string status;        // of the ring: normal, joining, leaving; lost
   std::string state;         // as seen from the node asked: up, down, joining, leaving
   double share = 0;          // of all replica copies, 0 to 1
   std::string peer_address;  // HOST:PORT, as advertised; empty: not heard of yet
@@ -42,7 +42,8 @@ struct ClusterStatus {
   uint64_t epoch = 0;
   bool change_under_way = false;  // of the ring
   std::vector<MemberInfo> members;
-  uint32_t voters = 0;  // most of whom must answer before the ring can change
+  uint32_t voters = 0;   // most of whom must answer before the ring can change
+  uint64_t lineage = 1;  // another one after the ring was forced
 };
 
 struct RingInfo {
@@ -56,6 +57,20 @@ struct RingInfo {
   std::string stage = "none";        // of a change: planned, begun, switched (PlanReport)
   std::vector<std::string> steps;    // of it, in words
   std::vector<std::string> waiting;  // nodes that ask to join
+  uint64_t lineage = 1;              // another one after the ring was forced
+};
+
+// What forcing the ring comes to.
+struct ForceReport {
+  bool forced = false;   // false: nothing has happened
+  uint64_t lineage = 0;  // of the new ring; 0: drawn when it is forced
+  uint64_t epoch = 0;    // of the new ring, or the present one
+  std::vector<std::string> survivors;
+  std::vector<std::string> lost;
+  uint32_t partitions = 0;             // of the ring
+  std::vector<uint32_t> without_copy;  // partitions none of whose owners survives
+  uint32_t fewer_than_needed = 0;      // others, of which too few survive to have all that was acknowledged
+  std::string ends;                    // the change under way or the draft that is dropped; empty: none
 };
 
 struct VersionInfo {
@@ -228,6 +243,12 @@ class Admin {
   // Throws the draft away, or takes back a change that is begun and not switched yet. FORBIDDEN afterwards.
   // Where there is neither, nodes that wait to join are forgotten; who still asks is soon back.
   Status cancel_plan(uint64_t from_epoch);
+
+  // For disasters, when no majority of the voters will ever answer again: the members that the node asked
+  // reaches go on without these, which are gone for good, in a ring of another lineage. Who decides changes
+  // and nothing else; afterwards plans move the copies. Unless `apply`, says only what it would come to.
+  // FORBIDDEN: one of them is up, a majority can be reached, or another member can't be and isn't named.
+  Result<ForceReport> force_ring(std::vector<std::string> lost, bool apply);
 
   // Faults between the node asked and a member, for tests of one's own: only on nodes that were started with
   // faults enabled, else FORBIDDEN. Traffic is dropped or delayed both ways by the node asked.

@@ -35,8 +35,10 @@ struct Options {
 
   // Unique in the cluster; empty: the host's name at the first start, later the kept one.
   std::string name = {};
-  std::string rack = "default";
-  double weight = 1;
+  // At the first start; afterwards the ring's hold, and one that is given and differs is refused: a plan
+  // changes them (PlanRack, PlanWeight).
+  std::optional<std::string> rack = {};  // "default"
+  std::optional<double> weight = {};     // 1
 
   // HOST:PORT where other nodes are heard; port 0 picks one; empty: a cluster of one.
   std::string peer_address = {};
@@ -64,6 +66,10 @@ struct Options {
   // After a change of the ring: what lies here of partitions that the node doesn't own any more is kept so
   // long, unreadable, once their owners have it.
   std::chrono::milliseconds drop_grace{std::chrono::minutes(10)};
+
+  // A member that this node couldn't reach for so long, without a break, may go by itself: the ring changes
+  // without it once a majority of the voters say so, each by its own setting. Zero: this node never does.
+  std::chrono::milliseconds auto_remove_after{0};
 
   // Called once, from a thread of the Db, when this node has left its cluster as it was told to (OK), or its
   // joining was cancelled: it serves nothing any more, and its data directory can't come back. Don't close

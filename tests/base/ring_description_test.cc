@@ -86,6 +86,11 @@ TEST(RingDescription, EveryFieldChangesTheDigest) {
       [](auto& ring) { ring.members[0].weight = 2; },
       [](auto& ring) { ring.members[0].status = MemberStatus::kLeaving; },
       [](auto& ring) { ring.members[0].voter = false; },
+      [](auto& ring) {
+        ring.members[0].voter = false;
+        ring.members[0].lost = true;
+      },
+      [](auto& ring) { ring.auto_removed = 1; },
       [](auto& ring) { ring.owners[3] = 0; },
       [](auto& ring) { ring.change.reset(); },
       [](auto& ring) { ring.change->members.insert(ring.change->members.begin(), ring.members[0]); },
@@ -233,12 +238,12 @@ TEST(RingDescription, RefusesWhatBreaksARule) {
 
 TEST(RingDescription, RefusesAnotherFormatWithBothNumbers) {
   std::string bytes = encode_ring_description(two_nodes());
-  bytes[0] = 3;
+  bytes[0] = 4;
 
   const Result<RingDescription> decoded = decode_ring_description(bytes);
 
   ASSERT_FALSE(decoded.ok());
-  EXPECT_EQ(decoded.status().message(), "ring description: format 3, this build reads 1 and 2");
+  EXPECT_EQ(decoded.status().message(), "ring description: format 4, this build reads 1 to 3");
 }
 
 TEST(RingDescription, TruncatedOrExtendedBytesAreCorrupt) {

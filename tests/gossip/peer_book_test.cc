@@ -449,5 +449,16 @@ TEST(PeerBook, OfALaterFormatIsRefusedWithBothNumbers) {
   EXPECT_EQ(book.load(bytes), corruption("peers on disk: format 3, this build reads 2"));
 }
 
+TEST(PeerBook, WhoWasDeclaredLostComesBackOnlyEmpty) {
+  Fixture fixture;
+  fixture.ring.lineage = 77;
+  fixture.ring.members[1].lost = true;
+  fixture.expect_refused(hello_of_other(), StatusCode::kForbidden,
+                         {"n2", "declared lost by `ring force`", "n1", "lineage 77", "lineage 1", "wipe"});
+  PeerHello empty = hello_of_other();
+  empty.channel = PeerChannel::kIdentify;
+  EXPECT_EQ(fixture.judge(empty).kind, Kind::kWelcome) << "who only asks is told";
+}
+
 }  // namespace
 }  // namespace ringkv

@@ -81,6 +81,25 @@ TEST(Db, AnotherNamesDirectoryIsRefusedNamingBoth) {
   EXPECT_NE(db.status().message().find("n2"), std::string::npos);
 }
 
+// The ring's hold; a default isn't something given.
+TEST(Db, AnotherLabelThanTheRingsIsRefusedNamingBoth) {
+  const TempDirectory directory;
+  Options options = options_in(directory);
+  options.rack = "a";
+  options.weight = 2;
+  ASSERT_TRUE(Db::open(options).ok());
+  options.rack = "b";
+  const auto rack = Db::open(options);
+  ASSERT_FALSE(rack.ok());
+  EXPECT_EQ(rack.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(rack.status().message().find("rack a"), std::string::npos) << rack.status().message();
+  EXPECT_NE(rack.status().message().find("--rack b"), std::string::npos) << rack.status().message();
+  options.rack.reset();
+  options.weight = 1;
+  EXPECT_EQ(Db::open(options).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(Db::open(options_in(directory)).ok());
+}
+
 TEST(Db, ServesClientsOfOtherProcessesToo) {
   const TempDirectory directory;
   Options options = options_in(directory);

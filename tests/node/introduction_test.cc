@@ -48,6 +48,20 @@ TEST(Introduction, AMemberThatWantsALaterGenerationIsWaitedFor) {
   EXPECT_EQ(start.ended->code(), StatusCode::kForbidden);
 }
 
+TEST(Introduction, TheLatestRingThatAnyOfThemHoldsIsWaitedFor) {
+  Start start;
+  start.introduction.on_ring_held({1, 7});
+  start.begin({kFirst}, 0);
+  start.introduction.on_ring_heard({1, 8});
+  start.introduction.on_welcomed(kFirst);
+  start.introduction.tick(Time());
+  EXPECT_FALSE(start.ended.has_value());
+  start.introduction.on_ring_held({1, 8});
+  EXPECT_FALSE(start.ended.has_value());
+  start.introduction.tick(Time());
+  EXPECT_TRUE(start.ended.has_value());
+}
+
 TEST(Introduction, WhoMeetsOnlyAnotherClusterIsToldSo) {
   Start start;
   start.begin({}, 2);

@@ -42,6 +42,7 @@ inline JoinRequest sample_join() {
 inline std::vector<PeerState> sample_states() {
   return {
       {{0xA1}, {0xB1}, 7, ~0ULL, "127.0.0.1:7401", "", 17, 1'700'000'000'000'000, 5, 6, 7, 8, 9, 10, 11, 12},
+      {.node = {0xA2}, .given_up = {{0xA1}, {~0ULL}}},
       {}};
 }
 

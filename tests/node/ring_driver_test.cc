@@ -123,6 +123,102 @@ TEST_F(RingDriverTest, GivesUpOnWhoIsUnreachableForTooLongBeforeTheSwitch) {
   EXPECT_FALSE(edited_->change.has_value());
 }
 
+// It will never say anything.
+TEST_F(RingDriverTest, RemovesALostLeaverAtOnceAndCountsNoLostOwner) {
+  description_.change->switched = true;
+  for (std::vector<Member>* members : {&description_.members, &description_.change->members}) {
+    for (const size_t lost : {1U, 2U}) {
+      (*members)[lost].lost = true;
+      (*members)[lost].voter = false;
+    }
+  }
+  const std::vector<NodeId> gone = {NodeId{2}, NodeId{3}, NodeId{5}};
+  EXPECT_EQ(step(gone), "the change of the ring is finished") << "one of three present owners has switched";
+  description_.owners = description_.change->owners;
+  description_.change.reset();
+  EXPECT_EQ(step(gone), "") << "n5 may have something to give";
+  description_.members[4].lost = true;
+  EXPECT_EQ(step(gone), "n5 was declared lost");
+}
+
+// Five members, all of them voters, and three copies.
+class AbsentMembers : public RingDriverTest {
+ protected:
+  AbsentMembers() {
+    description_.open = true;
+    description_.change.reset();
+    description_.members[4].status = MemberStatus::kNormal;
+    description_.members[4].voter = true;
+    description_ = stepped(description_, 7);
+  }
+
+  static RingDescription stepped(RingDescription ring, uint64_t epoch) {
+    ring.epoch = epoch;
+    const auto decoded = decode_ring_description(encode_ring_description(ring));
+    EXPECT_TRUE(decoded.ok()) << decoded.status().message();
+    return *decoded;
+  }
+
+  void give_up(const std::vector<uint64_t>& by, const std::vector<NodeId>& whom) {
+    for (const uint64_t node : by) states_[NodeId{node}].given_up = whom;
+  }
+
+  const std::vector<NodeId> gone_ = {NodeId{5}};
+};
+
+TEST_F(AbsentMembers, OneThatAMajorityGivesUpLeaves) {
+  give_up({1, 2}, gone_);
+  EXPECT_EQ(step(gone_), "") << "two of five voters";
+  give_up({3}, gone_);
+  EXPECT_EQ(step({}), "") << "it is back";
+  EXPECT_EQ(step({NodeId{3}, NodeId{5}}), "") << "what n3 says may be old";
+  EXPECT_EQ(step(gone_, NodeId{4}, kStart + 3 * RingDriver::kTurn), "") << "n4 hasn't given it up";
+  EXPECT_EQ(
+      step(gone_),
+      "n5 leaves, since a majority of the voters has not reached it for their --auto-remove-after: n1, n2 "
+      "and n3");
+  ASSERT_TRUE(edited_.ok());
+  EXPECT_TRUE(edited_->change.has_value());
+  EXPECT_EQ(edited_->find_member("n5")->status, MemberStatus::kLeaving);
+  EXPECT_EQ(edited_->auto_removed, 1U);
+  EXPECT_EQ(stepped(*edited_, 8).auto_removed, 1U);
+}
+
+TEST_F(AbsentMembers, NobodyLeavesWhileAPlanIsDrafted) {
+  give_up({1, 2, 3}, gone_);
+  description_.plan.emplace();
+  EXPECT_EQ(step(gone_), "");
+}
+
+TEST_F(AbsentMembers, OneGoesAfterTheOther) {
+  const std::vector<NodeId> gone = {NodeId{4}, NodeId{5}};
+  give_up({1, 2, 3}, gone);
+  EXPECT_TRUE(step(gone).starts_with("n4 leaves"));
+  description_.members[3].status = MemberStatus::kLeaving;
+  for (uint16_t& owner : description_.owners) owner = static_cast<uint16_t>(owner % 3);
+  EXPECT_EQ(step(gone), "n4 was leaving, and has been unreachable for too long");
+  description_ = *edited_;
+  EXPECT_TRUE(step(gone).starts_with("n5 leaves"));
+}
+
+TEST_F(AbsentMembers, NCopiesMustHaveRoom) {
+  give_up({1, 2, 3}, gone_);
+  description_.replicas = 5;
+  EXPECT_EQ(step(gone_), "");
+}
+
+// Of the five that there were when an operator last decided two may go, and no third one.
+TEST_F(AbsentMembers, AMinorityMayGoWithoutAnOperator) {
+  description_.replicas = 1;
+  description_.auto_removed = 4;
+  give_up({1, 2, 3}, gone_);
+  EXPECT_EQ(step(gone_), "") << "five of nine";
+  description_.auto_removed = 3;
+  EXPECT_EQ(step(gone_), "") << "four of eight";
+  description_.auto_removed = 2;
+  EXPECT_NE(step(gone_), "") << "three of seven";
+}
+
 // N goes down to 2: what n3 alone holds of n1's and n2's lists they must hold before gets ask only them.
 TEST_F(RingDriverTest, WaitsForOwnersThatStayWhereListsShrink) {
   description_.change->replicas = 2;

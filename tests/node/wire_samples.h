@@ -65,7 +65,8 @@ inline std::vector<ClientRequest> sample_requests() {
            timeout},
           {ClientPlan{}, timeout},
           {ClientCommitPlan{9, ~0ULL}, timeout},
-          {ClientCancelPlan{9}, timeout}};
+          {ClientCancelPlan{9}, timeout},
+          {ClientForceRing{{"n2", "n3"}, true}, timeout}};
 }
 
 inline std::vector<ClientReply> sample_replies() {
@@ -90,7 +91,7 @@ inline std::vector<ClientReply> sample_replies() {
                    {"n2", "b", false, {}, ""},
                    {"n3", "c", true, {tombstone}, "", false, {"n1's life 4a1b: 17", ""}}},
                   {"found", "not found"}},
-      ClusterStatus{9, true, {full, down}, 2},
+      ClusterStatus{9, true, {full, down}, 2, ~0ULL},
       RingInfo{9,
                "digest",
                3,
@@ -100,7 +101,10 @@ inline std::vector<ClientReply> sample_replies() {
                {"n1", "n2", "n1", "n2"},
                "begun",
                {"n4 joins"},
-               {"n5"}},
+               {"n5"},
+               ~0ULL},
+      ForceReport{true, ~0ULL, 9, {"n1"}, {"n2", "n3"}, 4096, {0, 4095}, 17, "weight n1 2"},
+      ForceReport{},
       Statistics{{"puts", 12}, {"put_p99_us", 1.5}},
       std::vector<BucketInfo>{{"", "siblings", 0, 0, 0}, {"b", "lww", 1, 2, 3}},
       RoutingTable{"description\xFF", {{NodeId{7}, "n1:7401"}, {NodeId{8}, ""}}},

@@ -75,6 +75,34 @@ TEST_F(TakeoverTest, DoesNotWaitForWhoIsDown) {
   EXPECT_EQ(takeover_.ready_epoch(view_, wholeness_), ring_.epoch()) << "what came from it is here";
 }
 
+// n1, n2 and n3 own what n4 gains.
+TEST(Takeover, LostOwnersAreNotWaitedForAndWhatTheyAllHadBeginsEmpty) {
+  RingDescription description = moving();
+  for (const size_t lost : {1U, 2U}) {
+    description.members[lost].lost = true;
+    description.members[lost].voter = false;
+  }
+  const Ring ring(description);
+  RingView view(kFourth, ring, &token_of);
+  view.set_view({.unreachable = {kSecond, kThird}});
+  Wholeness wholeness(kTestPartitions);
+  Takeover takeover;
+  takeover.set_ring(ring, kFourth);
+  EXPECT_TRUE(takeover.orphaned(ring).empty());
+  EXPECT_FALSE(takeover.has_heard_enough(0, view, wholeness));
+  takeover.on_round(0, kFirst, true);
+  EXPECT_TRUE(takeover.has_heard_enough(0, view, wholeness));
+
+  description.members[0].lost = true;
+  description.members[0].voter = false;
+  const Ring none(description);
+  takeover.set_ring(none, kFourth);
+  EXPECT_EQ(takeover.orphaned(none), takeover.gained());
+  view.set_ring(none);
+  view.set_view({.unreachable = {kFirst, kSecond, kThird}});
+  EXPECT_EQ(takeover.ready_epoch(view, wholeness), none.epoch());
+}
+
 TEST_F(TakeoverTest, CountsOnlySourcesThatWereWhole) {
   hear(kFirst);
   EXPECT_FALSE(hear(kSecond, /*whole=*/false));

@@ -52,6 +52,25 @@ TEST(Wholeness, DoesNotComeByItselfWhereOneAcknowledgementWasEnough) {
   EXPECT_TRUE(wholeness.is_whole(5));
 }
 
+// N = 3, W = 2: of n1's two others n3 was declared lost, and is waited for no more.
+TEST(Wholeness, NeedsNoMoreThanThoseThatSurvive) {
+  RingDescription description = RoundFixture::description(3);
+  description.members[2].lost = true;
+  description.members[2].voter = false;
+  const Ring ring(description);
+  Wholeness wholeness(kTestPartitions);
+  wholeness.lose(5);
+  EXPECT_TRUE(wholeness.on_round({5}, kSecond, ring));
+
+  // Nobody else is left: what it has is all there is, and that is for people to accept.
+  description.members[1].lost = true;
+  description.members[1].voter = false;
+  const Ring alone(description);
+  wholeness.lose(5);
+  EXPECT_FALSE(wholeness.is_whole(5));
+  EXPECT_EQ(wholeness.accept_loss(), std::vector<Partition>{5});
+}
+
 TEST(Wholeness, RoundsOfAnotherLifeDoNotCount) {
   const Ring ring = ring_of(3);
   Wholeness wholeness(kTestPartitions);

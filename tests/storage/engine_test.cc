@@ -172,6 +172,14 @@ TYPED_TEST(EngineTest, AppliesABatchInOrderAndLeavesItEmptyForReuse) {
   EXPECT_EQ(this->get("b"), "3") << "the first batch was written twice";
 }
 
+TYPED_TEST(EngineTest, AnEngineThatIsToBeClosedReclaimsNoMore) {
+  for (int i = 0; i < 1000; ++i) this->put("k" + std::to_string(i), std::string(1000, 'v'));
+  this->engine_->stop_reclaiming();
+  const Status status = this->engine_->reclaim(Family::kData, "k", "l");
+  EXPECT_TRUE(status.ok() || status.code() == StatusCode::kUnavailable) << status.to_string();
+  EXPECT_EQ(this->get("k7"), std::string(1000, 'v'));
+}
+
 // What the batch itself has put before, too; not what it puts afterwards.
 TYPED_TEST(EngineTest, ErasesARangeUpToBeforeItsEnd) {
   for (const char* key : {"a", "b", "b1", "c"}) this->put(key, "old");

@@ -361,6 +361,18 @@ TEST(Flags, AThrottleIsARateOrAuto) {
   }
 }
 
+TEST(Flags, ForcingTheRingIsAVerbOfItsOwnAndSaysWhoIsLost) {
+  EXPECT_EQ(parse({"ring", "force", "--lost", "n3,n4"}).verb<ForceRingVerb>().lost,
+            (std::vector<std::string>{"n3", "n4"}));
+  EXPECT_FALSE(parse({"ring", "force", "--lost", "n3"}).verb<ForceRingVerb>().yes);
+  EXPECT_TRUE(parse({"ring", "force", "--lost", "n3", "--yes", "--json"}).verb<ForceRingVerb>().yes);
+  EXPECT_EQ(parse({"ring", "force", "--yes"}).exit_code(), 2);
+  EXPECT_EQ(parse({"ring", "force", "n3"}).exit_code(), 2);
+  EXPECT_TRUE(parse({"ring", "--owners"}).verb<RingVerb>().owners);
+  EXPECT_FALSE(parse({"ring"}).verb<RingVerb>().owners);
+  EXPECT_EQ(parse({"ring", "farce"}).exit_code(), 2);
+}
+
 TEST(Flags, APlanIsMadeOfSteps) {
   const auto steps = [](std::vector<std::string> words) {
     words.insert(words.begin(), "plan");

@@ -56,6 +56,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
                                                                      {"anti-entropy-interval", "0s"},
                                                                      {"scrub-interval", "2h"},
                                                                      {"drop-grace", "3s"},
+                                                                     {"auto-remove-after", "1h"},
                                                                      {"enable-faults", "true"},
                                                                      {"insecure-network", "true"},
                                                                      {"log", "debug"},
@@ -82,6 +83,7 @@ TEST_F(SettingsTest, AFileSetsEverySettingThatPrintConfigPrints) {
   EXPECT_EQ(again->options.hint_budget_bytes, 65'536U);
   EXPECT_EQ(again->options.round_interval.count(), 0);
   EXPECT_EQ(again->options.scrub_interval, std::chrono::hours(2));
+  EXPECT_EQ(again->options.auto_remove_after, std::chrono::hours(1));
 }
 
 // A joiner takes the ring's settings unless it was given some: a default is not something given.
@@ -91,10 +93,14 @@ TEST_F(SettingsTest, FoundingSettingsThatWereNotGivenStayOpen) {
   EXPECT_FALSE(settings->options.replicas.has_value());
   EXPECT_FALSE(settings->options.partitions.has_value());
   EXPECT_FALSE(settings->options.placer.has_value());
+  EXPECT_FALSE(settings->options.rack.has_value());
+  EXPECT_FALSE(settings->options.weight.has_value());
 
   const auto read = settings_from_file(file(to_toml(*settings)));
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_FALSE(read->contains("replicas"));
+  EXPECT_FALSE(read->contains("rack"));
+  EXPECT_FALSE(read->contains("weight"));
   EXPECT_FALSE(settings_of(*read)->options.placer.has_value());
 }
 

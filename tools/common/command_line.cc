@@ -78,6 +78,11 @@ std::string with_nearest(std::string message, const std::string& word,
 
 bool wants_verb(const CLI::App& app) { return !verb_names(app).empty(); }
 
+// A verb that has verbs and does something by itself: others say how many of theirs they take.
+bool stands_alone(const CLI::App& app) {
+  return app.get_parent() != nullptr && app.get_require_subcommand_max() == 0;
+}
+
 std::string missing_verb(const CLI::App& verb) {
   std::string message = path_of(verb) + " needs one of:";
   for (const std::string& name : verb_names(verb)) message += " " + name;
@@ -102,7 +107,7 @@ std::optional<std::string> fault_of(const CLI::App& app) {
     if (wants_verb(verb)) return with_nearest("unknown verb '" + escaped(word) + "'", word, verb_names(verb));
     return "'" + escaped(word) + "' is one argument too many";
   }
-  if (wants_verb(verb)) return missing_verb(verb);
+  if (wants_verb(verb) && !stands_alone(verb)) return missing_verb(verb);
   return std::nullopt;
 }
 

@@ -85,6 +85,11 @@ struct RingVerb {
   bool owners = false;
 };
 
+struct ForceRingVerb {
+  std::vector<std::string> lost;
+  bool yes = false;
+};
+
 struct StatsVerb {
   std::string node;  // empty: the one asked
   bool reset_latencies = false;
@@ -164,11 +169,12 @@ struct SkewClockVerb {
   std::chrono::milliseconds offset{0};
 };
 
-using Verb = std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
-                          LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
-                          ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb,
-                          SkewClockVerb, HintsVerb, LagVerb, TransfersVerb, ThrottleVerb, RepairVerb,
-                          PurgeVerb, ScrubVerb, PlanVerb, ShowPlanVerb, CommitPlanVerb, CancelPlanVerb>;
+using Verb =
+    std::variant<StatusVerb, PutVerb, GetVerb, DeleteVerb, ExistsVerb, ScanVerb, LoadVerb, DumpVerb,
+                 LocalGetVerb, ExplainVerb, RingVerb, StatsVerb, CreateBucketVerb, ChangeBucketVerb,
+                 ListBucketsVerb, WaitVerb, DropTrafficVerb, DelayTrafficVerb, HealTrafficVerb, SkewClockVerb,
+                 HintsVerb, LagVerb, TransfersVerb, ThrottleVerb, RepairVerb, PurgeVerb, ScrubVerb, PlanVerb,
+                 ShowPlanVerb, CommitPlanVerb, CancelPlanVerb, ForceRingVerb>;
 
 struct Invocation {
   Target target;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "ringkv/text.h"
@@ -52,12 +53,7 @@ void CommandLine::add_inspection() {
     return status_;
   });
 
-  CLI::App& ring = verb(app_, "ring", "The ring's description", "kvctl ring --owners --json");
-  ring.add_flag("--owners", ring_.owners, "With the owner of each partition");
-  when_given(ring, [this, &ring]() -> Verb {
-    (void)words(ring);
-    return ring_;
-  });
+  add_ring();
 
   CLI::App& stats = verb(app_, "stats", "Counters and latencies of a node, as JSON", "kvctl stats n1");
   add_words(stats, {{"NAME", "The member's name (default the one asked)", true}});
@@ -66,6 +62,38 @@ void CommandLine::add_inspection() {
     const auto typed = words(stats);
     if (!typed.empty()) stats_.node = typed[0];
     return stats_;
+  });
+}
+
+void CommandLine::add_ring() {
+  CLI::App& ring = verb(app_, "ring", "The ring's description", "kvctl ring --owners --json");
+  ring.require_subcommand(0);  // it stands alone too
+  ring.add_flag("--owners", ring_.owners, "With the owner of each partition");
+
+  CLI::App& force =
+      verb(ring, "force",
+           "For disasters: a majority of the voters is gone for good, and those that are left go "
+           "on without them. Says what that comes to; with --yes it is done. What only the lost "
+           "had is lost, and their disks never come back; `kvctl plan leave` then moves what is "
+           "left",
+           "kvctl ring force --lost n3,n4,n5; kvctl ring force --lost n3,n4,n5 --yes");
+  force.add_option("--lost", lost_, "All members that are gone")->type_name("NAME[,NAME...]");
+  force.add_flag("--yes", force_yes_, "Do it");
+  when_given(force, [this, &force]() -> Verb {
+    (void)words(force);
+    if (lost_.empty()) throw CLI::RequiredError("--lost");
+    ForceRingVerb verb{{}, force_yes_};
+    for (size_t begin = 0; begin <= lost_.size();) {
+      const size_t end = std::min(lost_.find(',', begin), lost_.size());
+      verb.lost.push_back(lost_.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return verb;
+  });
+  // Behind its own verbs: it has been given with each of them.
+  when_given(ring, [this, &ring]() -> Verb {
+    (void)words(ring);
+    return ring_;
   });
 }
 

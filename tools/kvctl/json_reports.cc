@@ -119,4 +119,17 @@ std::string to_json(const PlanReport& report) {
   return json.dump();
 }
 
+std::string to_json(const ForceReport& report) {
+  const Json json = {{"forced", report.forced},
+                     {"lineage", report.lineage},
+                     {"epoch", report.epoch},
+                     {"survivors", report.survivors},
+                     {"lost", report.lost},
+                     {"partitions", report.partitions},
+                     {"without_copy", report.without_copy},
+                     {"fewer_than_needed", report.fewer_than_needed},
+                     {"ends", report.ends}};
+  return json.dump();
+}
+
 }  // namespace ringkv::tools

@@ -130,6 +130,7 @@ std::string to_json(const PutReceipt& receipt) {
 
 std::string to_json(const ClusterStatus& status) {
   Json json = {{"epoch", status.epoch},
+               {"lineage", status.lineage},
                {"change_under_way", status.change_under_way},
                {"voters", status.voters},
                {"members", Json::array()}};
@@ -165,6 +166,7 @@ std::string to_json(const RingInfo& ring) {
                                {"weight", member.weight},
                                {"status", member.status}});
   }
+  json["lineage"] = ring.lineage;
   json["stage"] = ring.stage;
   json["steps"] = ring.steps;
   json["waiting"] = ring.waiting;

@@ -36,6 +36,7 @@ std::string to_json(const PurgeOfAll& purge);
 std::string to_json(const ScrubOfAll& scrub);
 
 std::string to_json(const PlanReport& report);
+std::string to_json(const ForceReport& report);
 
 std::string key_json(std::string_view key);
 // The last object of a scan; null after the last key.

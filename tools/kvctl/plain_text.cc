@@ -120,14 +120,17 @@ std::string to_text(const ClusterStatus& status, bool verbose) {
                           or_dash(member.incomplete_partitions), or_dash(member.epoch),
                           text_or_dash(member.peer_address), text_or_dash(member.client_address)});
   }
-  return "epoch " + std::to_string(status.epoch) +
+  const std::string lineage =
+      verbose && status.lineage != 1 ? ", lineage " + std::to_string(status.lineage) : "";
+  return "epoch " + std::to_string(status.epoch) + lineage +
          (status.change_under_way ? ", a change is under way\n" : "\n") + table(rows) + warnings(status);
 }
 
 std::string to_text(const RingInfo& ring) {
-  std::string text = "epoch " + std::to_string(ring.epoch) + ", digest " + ring.digest + ", " +
-                     counted(ring.replicas, "replica") + ", " + counted(ring.partitions, "partition") + ", " +
-                     ring.placer + " placer\n";
+  std::string text = "epoch " + std::to_string(ring.epoch) +
+                     (ring.lineage == 1 ? "" : ", lineage " + std::to_string(ring.lineage) + " (forced)") +
+                     ", digest " + ring.digest + ", " + counted(ring.replicas, "replica") + ", " +
+                     counted(ring.partitions, "partition") + ", " + ring.placer + " placer\n";
   std::vector<Row> rows = {{"NAME", "ID", "RACK", "WEIGHT", "STATUS"}};
   for (const MemberInfo& member : ring.members)
     rows.push_back({member.name, hex(member.id), member.rack, decimal(member.weight, 2), member.status});

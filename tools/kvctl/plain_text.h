@@ -17,6 +17,7 @@ std::string to_text(const std::vector<BucketInfo>& buckets);
 
 // plan_text.cc
 std::string to_text(const PlanReport& report);
+std::string to_text(const ForceReport& report);
 
 // Of all members.
 std::string to_text(const HintsOfAll& hints);

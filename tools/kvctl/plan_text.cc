@@ -66,4 +66,24 @@ std::string to_text(const PlanReport& report) {
   return text + end_of(report);
 }
 
+std::string to_text(const ForceReport& report) {
+  std::string text =
+      report.forced ? "forced: epoch " + std::to_string(report.epoch) + " starts lineage " +
+                          std::to_string(report.lineage) + '\n'
+                    : "would follow epoch " + std::to_string(report.epoch) + " and start a new lineage\n";
+  text += "going on: " + listed(report.survivors) + '\n';
+  text += "lost for good: " + listed(report.lost) + "; they come back only empty\n";
+  const std::string of = " of " + counted(report.partitions, "partition");
+  text += std::to_string(report.without_copy.size()) + of + " have no owner left: their keys are lost\n";
+  text +=
+      std::to_string(report.fewer_than_needed) + of +
+      " have owners left, but too few to have all that was acknowledged: some of their keys may be lost\n";
+  if (!report.ends.empty()) text += "dropped with it: " + report.ends + '\n';
+  if (!report.forced) return text;
+  text +=
+      "next, for each that is lost: `kvctl plan leave NAME`, or `plan replace NAME NEW`; then `kvctl plan "
+      "commit`\n";
+  return text;
+}
+
 }  // namespace ringkv::tools

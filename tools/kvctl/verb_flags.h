@@ -50,6 +50,7 @@ class CommandLine {
 
   // flags_cluster.cc
   void add_inspection();
+  void add_ring();
   void add_buckets();
   void add_faults();
 
@@ -82,6 +83,8 @@ class CommandLine {
   LoadVerb load_;
   StatusVerb status_;
   RingVerb ring_;
+  std::string lost_;
+  bool force_yes_ = false;
   StatsVerb stats_;
   BucketInfo bucket_;
   std::optional<std::chrono::milliseconds> bucket_ttl_;

@@ -52,6 +52,9 @@ int run(Session& session, const ShowPlanVerb& verb);
 int run(Session& session, const CommitPlanVerb& verb);
 int run(Session& session, const CancelPlanVerb& verb);
 
+// force.cc
+int run(Session& session, const ForceRingVerb& verb);
+
 // fault.cc
 int run(Session& session, const DropTrafficVerb& verb);
 int run(Session& session, const DelayTrafficVerb& verb);

@@ -74,15 +74,6 @@ Setting text_setting(SettingWords words, std::string Options::*field) {
       [field](const Settings& settings) { return settings.options.*field; });
 }
 
-Setting number_setting(SettingWords words, double Options::*field) {
-  return setting(
-      std::move(words), Kind::kNumber,
-      [field](Settings& settings, const std::string& text) {
-        return take(number_of<double>(text, "a number"), settings.options.*field);
-      },
-      [field](const Settings& settings) { return decimal(settings.options.*field); });
-}
-
 Setting bytes_setting(SettingWords words, uint64_t Options::*field) {
   return setting(
       std::move(words), Kind::kText,
@@ -108,6 +99,28 @@ Setting addresses_setting(SettingWords words, std::vector<std::string> Options::
         return take(addresses_of(text), settings.options.*field);
       },
       [field](const Settings& settings) { return joined(settings.options.*field, ','); });
+}
+
+Setting optional_text_setting(SettingWords words, std::optional<std::string> Options::*field) {
+  return setting(
+      std::move(words), Kind::kText,
+      [field](Settings& settings, const std::string& text) {
+        settings.options.*field = text;
+        return Status();
+      },
+      [field](const Settings& settings) { return settings.options.*field; });
+}
+
+Setting optional_number_setting(SettingWords words, std::optional<double> Options::*field) {
+  return setting(
+      std::move(words), Kind::kNumber,
+      [field](Settings& settings, const std::string& text) {
+        return take(number_of<double>(text, "a number"), settings.options.*field);
+      },
+      [field](const Settings& settings) -> std::optional<std::string> {
+        const std::optional<double>& number = settings.options.*field;
+        return number ? std::optional(decimal(*number)) : std::nullopt;
+      });
 }
 
 Setting optional_count_setting(SettingWords words, std::optional<uint32_t> Options::*field) {

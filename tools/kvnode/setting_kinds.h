@@ -18,11 +18,12 @@ struct SettingWords {
 };
 
 Setting text_setting(SettingWords words, std::string Options::*field);
-Setting number_setting(SettingWords words, double Options::*field);
 Setting bytes_setting(SettingWords words, uint64_t Options::*field);
 Setting duration_setting(SettingWords words, std::chrono::milliseconds Options::*field);
 Setting addresses_setting(SettingWords words, std::vector<std::string> Options::*field);  // HOST:PORT[,…]
 // One that was never given differs from any that was.
+Setting optional_text_setting(SettingWords words, std::optional<std::string> Options::*field);
+Setting optional_number_setting(SettingWords words, std::optional<double> Options::*field);
 Setting optional_count_setting(SettingWords words, std::optional<uint32_t> Options::*field);
 Setting switch_setting(std::string name, std::string help, const std::function<bool&(Settings&)>& field);
 

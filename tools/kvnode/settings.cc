@@ -91,8 +91,15 @@ const std::vector<Setting>& all_settings() {
       text_setting(
           {"name", "NAME", "1 to 64 of A-Z a-z 0-9 . _ -, unique in the cluster (default the host's name)"},
           &Options::name),
-      text_setting({"rack", "RACK", "Copies of a key go to different racks first"}, &Options::rack),
-      number_setting({"weight", "W", "Share of the ring beside other nodes' (default 1)"}, &Options::weight),
+      optional_text_setting(
+          {"rack", "RACK",
+           "First start: copies of a key go to different racks first (default default); "
+           "afterwards the ring's holds, another is refused, and kvctl plan rack changes it"},
+          &Options::rack),
+      optional_number_setting(
+          {"weight", "W",
+           "First start: share of the ring beside other nodes' (default 1); afterwards as --rack"},
+          &Options::weight),
       text_setting(
           {"peer", "HOST:PORT", "Where other nodes are heard; port 0 picks one (default 127.0.0.1:7400)"},
           &Options::peer_address),
@@ -144,6 +151,10 @@ const std::vector<Setting>& all_settings() {
                         "How long data of partitions that moved away are kept, unreadable, once their owners "
                         "have them (default 10m)"},
                        &Options::drop_grace),
+      duration_setting({"auto-remove-after", "DURATION",
+                        "A member that a majority can't reach for so long, without a break, leaves by itself "
+                        "(default 0s: never)"},
+                       &Options::auto_remove_after),
       switch_setting("enable-faults",
                      "For tests: let kvctl fault drop and delay traffic between nodes, and skew clocks",
                      [](Settings& settings) -> bool& { return settings.options.enable_faults; }),

@@ -52,6 +52,7 @@ class SimulatedEngine final : public Engine {
   }
   Status flush() override;
   Status reclaim(Family, std::string_view, std::string_view) override { return {}; }
+  void stop_reclaiming() override {}
   uint64_t disk_free_bytes() const override { return engine_->disk_free_bytes(); }
   uint64_t disk_size_bytes() const override { return engine_->disk_size_bytes(); }
   std::map<std::string, uint64_t> statistics() const override { return engine_->statistics(); }

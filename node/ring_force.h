@@ -1,0 +1,36 @@
+// A ring that goes on without members that are gone for good, when no majority of the voters will ever answer
+// again: who decides changes, and nothing else. It isn't agreed on, which is why it starts a lineage of its
+// own, above every older one; whoever it declares lost is refused until it comes back empty. Pure.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/ring_description.h"
+#include "gossip/messages.h"
+#include "ringkv/admin.h"
+
+namespace ringkv {
+
+// The other members in the eyes of the node asked.
+struct ForceSight {
+  NodeId self;
+  std::function<bool(NodeId)> is_reachable;
+  std::function<Health(NodeId)> health;
+  std::function<uint64_t(NodeId)> epoch;  // of the ring that it holds; 0: not known
+};
+
+// FORBIDDEN, by name: a member is to be lost that is up; a majority can decide; somebody else can't be
+// reached either. UNAVAILABLE: too early to say so.
+Status check_force(const RingDescription& ring, const std::vector<std::string>& lost,
+                   const ForceSight& sight);
+
+// What it would come to. All of `lost` are members.
+ForceReport force_report(const RingDescription& ring, const std::vector<std::string>& lost);
+
+// The next ring. `random` makes the lineage another one than that of anybody else who does the same now; a
+// change that isn't switched yet is taken back, a draft dropped.
+RingDescription forced_ring(RingDescription ring, const std::vector<std::string>& lost, uint32_t random);
+
+}  // namespace ringkv
