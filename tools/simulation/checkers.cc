@@ -38,6 +38,11 @@ bool names_who_has_left(const Operation& operation, const RingFacts& ring) {
   return get != nullptr && ring.left.contains(get->node);
 }
 
+// A change of the ring through a node that learns meanwhile that it is no member any more.
+bool asked_former_member(const Operation& operation, const RingFacts& ring) {
+  return !ring.left.empty() && std::holds_alternative<ClientChangeBucket>(operation.request.body);
+}
+
 // Of a key that has fewer owners.
 bool asks_too_many(const Operation& operation, const RingFacts& ring) {
   const auto* put = std::get_if<ClientPut>(&operation.request.body);
@@ -58,6 +63,8 @@ bool is_expected(const Operation& operation, const RingFacts& ring) {
       return true;
     case StatusCode::kCorruption:
       return ring.files_damaged;  // and nothing was written
+    case StatusCode::kForbidden:
+      return asked_former_member(operation, ring);
     case StatusCode::kInvalidArgument:
       return asks_for_unknown_bucket(operation, ring) || names_who_has_left(operation, ring) ||
              asks_too_many(operation, ring);

@@ -49,9 +49,8 @@ const Ring* RingHistory::find(uint64_t epoch) const {
 }
 
 bool RingHistory::was_always_member(std::string_view node) const {
-  return std::all_of(rings_.begin(), rings_.end(), [&](const Seen& seen) {
-    return seen.ring->description().find_member(node) != nullptr;
-  });
+  return std::all_of(rings_.begin(), rings_.end(),
+                     [&](const Seen& seen) { return seen.ring->description().find_member(node) != nullptr; });
 }
 
 template <class Holds>

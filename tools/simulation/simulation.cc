@@ -390,7 +390,7 @@ class Simulation {
       return Violation{"L3", cat(node.name(), " still lacks ", life.wholeness().incomplete(), " partitions")};
     if (facts().gone.empty() && node.figures()["transient.blocked"] > 0)
       return Violation{"tombstones",
-                       cat(node.name(), " can't let go of what was deleted: it waits for lives of nodes")};
+                       cat(node.name(), " can't let go of what was deleted: it waits for", blocking(node))};
     for (const auto& other : nodes_) {
       if (life.ring().description().find_member(other->node()) == nullptr) continue;
       if (node.can_reach(other->node()) == (&node == other.get() || is_there(*other))) continue;
@@ -398,6 +398,15 @@ class Simulation {
           "L1", cat(node.name(), is_there(*other) ? " doesn't reach " : " doesn't miss ", other->name())};
     }
     return std::nullopt;
+  }
+
+  static std::string blocking(const SimulatedNode& node) {
+    constexpr std::string_view kBlockedBy = "transient.blocked_by.";
+    std::string text;
+    for (const auto& [name, figure] : node.figures()) {
+      if (figure > 0 && name.starts_with(kBlockedBy)) text += cat(" ", name.substr(kBlockedBy.size()));
+    }
+    return text;
   }
 
   // L5: a change ends, all who were to leave have left, and what moved is nowhere else. (Who is gone for good
