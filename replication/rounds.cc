@@ -31,9 +31,10 @@ void Rounds::learn_sources(Moment moment) {
   sources_epoch_ = view.ring().epoch();
   std::map<NodeId, Source> before = std::exchange(sources_, {});
   for (const Member& member : view.ring().description().members) {
-    if (member.node == view.self() || shared_partitions(view, view.self(), member.node).empty()) continue;
+    if (member.node == view.self()) continue;
     Source& source = sources_[member.node];
     if (const auto known = before.find(member.node); known != before.end()) source = known->second;
+    source.shares = !shared_partitions(view, view.self(), member.node).empty();
     source.last_complete.reset();
     SeededRandom random(environment_.settings.boot.value ^ member.node.value);
     source.next_at = moment.now + kSoon + Duration(static_cast<int64_t>(random.next() % 900'000));
@@ -302,6 +303,7 @@ void Rounds::on(const Arrival& arrival, const ClientLag&, MessageOutbox& outbox)
   const RingView& view = environment_.view;
   std::vector<LagInfo> infos;
   for (const auto& [node, source] : sources_) {
+    if (!source.shares) continue;
     LagInfo& info = infos.emplace_back();
     info.from = view.name_of(node);
     info.to = view.name_of(view.self());
@@ -350,7 +352,9 @@ void Rounds::on(const Arrival& arrival, const ClientTransfers&, MessageOutbox& o
 
 std::vector<NodeId> Rounds::sources() const {
   std::vector<NodeId> nodes;
-  for (const auto& [node, source] : sources_) nodes.push_back(node);
+  for (const auto& [node, source] : sources_) {
+    if (source.shares) nodes.push_back(node);
+  }
   return nodes;
 }
 
@@ -362,6 +366,7 @@ std::optional<Time> Rounds::last_complete(NodeId source) const {
 uint64_t Rounds::lag_ms(Time now) const {
   uint64_t lag = 0;
   for (const auto& [node, source] : sources_) {
+    if (!source.shares) continue;
     const Duration since = now - source.last_complete.value_or(started_at_);
     lag = std::max<uint64_t>(lag, std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
   }

@@ -53,6 +53,9 @@ class Rounds {
 
  private:
   struct Source {
+    // Partitions with this node. One without any is only asked which life it has: what it stamped before it
+    // lost them may wait for that (boot_closing.h).
+    bool shares = true;
     Time next_at;
     std::optional<Time> last_complete;
     uint32_t failures = 0;  // in a row

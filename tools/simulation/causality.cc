@@ -32,61 +32,111 @@ Causality::Keeps Causality::keeps(const Held& held, const Look& look) const {
                                                                                        : Keeps::kFetchesAgain;
 }
 
-bool Causality::stayed_owner(const Held& held, const Look& look) const {
+bool Causality::stayed_owner(std::string_view node, Step from, const Look& look) const {
   return ring_.rings == nullptr ||
-         ring_.rings->stayed(history_.bucket, history_.key, held.node, held.written.known, look.completed_at);
+         ring_.rings->stayed(history_.bucket, history_.key, node, from, look.completed_at);
 }
 
-bool Causality::owners_rested(const Held& held, const Look& look) const {
+bool Causality::owners_rested(Step from, const Look& look) const {
   return ring_.rings == nullptr ||
-         ring_.rings->rested(history_.bucket, history_.key, held.written.known, look.completed_at);
+         ring_.rings->rested(history_.bucket, history_.key, from, look.completed_at);
 }
 
-bool Causality::held_by_a_quorum(const std::vector<std::string_view>& holders, Step known) const {
-  return ring_.rings->on_each_list(history_.bucket, history_.key, holders, known, ring_.quorum());
+// Where the owners have rested.
+uint32_t Causality::copies_at(const Look& look) const {
+  if (ring_.rings == nullptr) return ring_.copies;
+  return ring_.rings->copies(history_.bucket, history_.key, look.invoked, look.invoked).fewest;
 }
 
-// Who takes a key over has heard so many owners that a write which a quorum holds is there; of one that fewer
-// hold it may hear later.
-bool Causality::must_include(const Write& write, const Look& look) const {
-  if (look.healed && look.node.empty()) return must_include_once_healed(write, look);
-  std::map<std::string_view, Keeps> holders;
-  bool rested = true;
-  Step known = 0;
+// A default quorum is one of the list that the get went by. Another number may have been asked for by a list
+// of long ago: no change waits for those who only few would ask.
+bool Causality::asks_quorum_of_any_list(const Look& look) const {
+  if (look.read_quorum == 0) return true;
+  const uint32_t most =
+      ring_.rings == nullptr ? ring_.copies : ring_.rings->most_copies_until(look.completed);
+  return look.read_quorum >= quorum_of(most);
+}
+
+// Of an even number of owners N - r + 1 are fewer than a quorum.
+bool Causality::was_confirmed_by_quorum(const Held& held) const {
+  const RingHistory::Copies copies =
+      ring_.rings == nullptr
+          ? RingHistory::Copies{ring_.copies, ring_.copies}
+          : ring_.rings->copies(history_.bucket, history_.key, held.written.since, held.written.known);
+  return copies.fewest == copies.most && held.owners >= quorum_of(copies.most);
+}
+
+Causality::Holders Causality::holders_of(const Write& write, const Look& look) const {
+  Holders holders;
   for (const Held& held : write.held) {
-    if (held.written.known >= look.invoked || held.hint) continue;
-    if (!look.node.empty()) {
-      if (held.node == look.node && keeps(held, look) == Keeps::kYes && stayed_owner(held, look)) return true;
-    } else if (!held.node.empty()) {
-      const Keeps found = keeps(held, look);
-      rested = rested && owners_rested(held, look);
-      known = std::max(known, held.written.known);
-      const auto [holder, is_new] = holders.try_emplace(held.node, found);
-      if (!is_new) holder->second = std::min(holder->second, found);
-    } else if (must_include_by_count(held, look)) {
-      return true;
-    }
+    if (held.written.known >= look.invoked || held.hint || held.node.empty()) continue;
+    const Keeps found = keeps(held, look);
+    holders.first_known = std::min(holders.first_known, held.written.known);
+    holders.last_known = std::max(holders.last_known, held.written.known);
+    const auto [holder, is_new] = holders.found.try_emplace(held.node, found);
+    if (!is_new) holder->second = std::min(holder->second, found);
   }
-  const auto count = [&](Keeps what) {
-    return static_cast<uint32_t>(std::count_if(holders.begin(), holders.end(),
-                                               [&](const auto& holder) { return holder.second == what; }));
-  };
-  if (count(Keeps::kYes) == 0) return false;
-  if (!rested) {
-    std::vector<std::string_view> keepers;
-    for (const auto& [node, found] : holders) {
-      if (found == Keeps::kYes) keepers.push_back(node);
-    }
-    return ring_.quorum() + look.read_quorum > ring_.copies && held_by_a_quorum(keepers, known);
-  }
-  return count(Keeps::kYes) + count(Keeps::kFetchesAgain) + look.read_quorum > ring_.copies;
+  return holders;
 }
 
+std::vector<std::string_view> Causality::that_keep(const Holders& holders, Keeps how) const {
+  std::vector<std::string_view> nodes;
+  for (const auto& [node, found] : holders.found) {
+    if (found == how) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// Who fetches again hears N - w + 1 other owners, one of those that have kept the write if these are so many
+// that no others suffice.
+bool Causality::holders_suffice(const Holders& holders, const Look& look) const {
+  std::vector<std::string_view> keepers = that_keep(holders, Keeps::kYes);
+  if (keepers.empty()) return false;
+  if (!owners_rested(holders.first_known, look)) {
+    return asks_quorum_of_any_list(look) &&
+           ring_.rings->quorum_of_each_list(history_.bucket, history_.key, keepers, holders.last_known);
+  }
+  std::vector<std::string_view> refilled = that_keep(holders, Keeps::kFetchesAgain);
+  const auto is_no_owner = [&](std::string_view node) {
+    return !stayed_owner(node, holders.first_known, look);
+  };
+  std::erase_if(keepers, is_no_owner);
+  std::erase_if(refilled, is_no_owner);
+  const uint32_t copies = copies_at(look);
+  const uint32_t quorum = quorum_of(copies);
+  const size_t holding = keepers.size() + (keepers.size() + 1 >= quorum ? refilled.size() : 0);
+  return !keepers.empty() && holding + (look.read_quorum == 0 ? quorum : look.read_quorum) > copies;
+}
+
+bool Causality::holds_by_itself(const Write& write, const Look& look) const {
+  return std::any_of(write.held.begin(), write.held.end(), [&](const Held& held) {
+    return held.written.known < look.invoked && !held.hint && held.node == look.node &&
+           keeps(held, look) == Keeps::kYes && stayed_owner(held.node, held.written.known, look);
+  });
+}
+
+bool Causality::must_include(const Write& write, const Look& look) const {
+  if (!look.node.empty()) return holds_by_itself(write, look);
+  if (look.healed) return must_include_once_healed(write, look);
+  if (holders_suffice(holders_of(write, look), look)) return true;
+  return std::any_of(write.held.begin(), write.held.end(), [&](const Held& held) {
+    return held.written.known < look.invoked && !held.hint && held.node.empty() &&
+           must_include_by_count(held, look);
+  });
+}
+
+// Of nobody knows whom: while owners change, of all of them.
 bool Causality::must_include_by_count(const Held& held, const Look& look) const {
   uint32_t cut = held.synced ? 0 : losses_.nodes_that_may_have_lost(held.written, look.completed);
   cut += losses_.disks_lost_unnoticed(held.written, look.invoked, look.completed);
-  if (cut + losses_.disks_lost(held.written, held.synced, look.completed) >= held.owners) return false;
-  return held.owners + look.read_quorum > ring_.copies + cut;
+  const uint32_t lost = losses_.disks_lost(held.written, held.synced, look.completed);
+  if (cut + lost >= held.owners) return false;
+  const bool refilled = was_confirmed_by_quorum(held);
+  if (!owners_rested(held.written.since, look))
+    return cut == 0 && (lost == 0 || refilled) && asks_quorum_of_any_list(look);
+  const uint32_t copies = copies_at(look);
+  const uint32_t asked = look.read_quorum == 0 ? quorum_of(copies) : look.read_quorum;
+  return held.owners - (refilled ? 0 : lost) + asked > copies + cut;
 }
 
 bool Causality::must_include_once_healed(const Write& write, const Look& look) const {
@@ -126,8 +176,10 @@ bool Causality::has_replaced(const Write& later, const Write& write) const {
     if (alone && later.left && later.left->covers(*dot)) return true;
   }
   return later.reads_first && later.known != kNever &&
-         must_include(write,
-                      {.invoked = later.invoked, .completed = later.known, .read_quorum = ring_.quorum()});
+         must_include(write, {.invoked = later.invoked,
+                              .completed = later.known,
+                              .invoked_at = later.invoked_at,
+                              .completed_at = *later.stamped_until});
 }
 
 // By its time. What a wrong clock has stamped pulls all later times with it, for ever.

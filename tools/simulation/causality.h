@@ -21,8 +21,14 @@ class Causality {
 
   // Whoever asked these owners has met one that held the write (R + W > N), or something that had replaced
   // it. A power cut may take from each holder what it had only buffered. Who has lost a disk fetches what the
-  // other owners hold before it counts again; so one must be left that holds the write. Once everything has
+  // other owners hold before it counts again; so enough must be left that hold the write. Once everything has
   // converged one is enough, also if it only held a hint.
+  //
+  // N may change, and with it the owners. Whoever takes a key over, or stays where its list grows shorter,
+  // has heard max(N - w + 1, r) owners of the list before: at least one of a write quorum, and of those that
+  // a get was confirmed by. So those of a list that don't hold such a write don't grow more by a change; they
+  // are fewer than a read quorum of any later list. Of a write that fewer hold nothing is owed after a
+  // change.
   bool must_include(const Write& write, const Look& look) const;
 
   // By expiry, as this look may, or must have, taken it.
@@ -42,9 +48,21 @@ class Causality {
   bool was_surely_stamped_before(const Write& earlier, const Write& write) const;
   enum class Keeps : uint8_t { kYes, kFetchesAgain, kMaybeNot };
   Keeps keeps(const Held& held, const Look& look) const;
-  bool stayed_owner(const Held& held, const Look& look) const;
-  bool owners_rested(const Held& held, const Look& look) const;
-  bool held_by_a_quorum(const std::vector<std::string_view>& holders, Step known) const;
+  // Of nodes that are known to hold a write: how each keeps it, and when all of that was known.
+  struct Holders {
+    std::map<std::string_view, Keeps> found;
+    Step first_known = kNever;
+    Step last_known = 0;
+  };
+  Holders holders_of(const Write& write, const Look& look) const;
+  std::vector<std::string_view> that_keep(const Holders& holders, Keeps how) const;
+  bool holders_suffice(const Holders& holders, const Look& look) const;
+  bool holds_by_itself(const Write& write, const Look& look) const;
+  bool stayed_owner(std::string_view node, Step from, const Look& look) const;
+  bool owners_rested(Step from, const Look& look) const;
+  uint32_t copies_at(const Look& look) const;
+  bool asks_quorum_of_any_list(const Look& look) const;
+  bool was_confirmed_by_quorum(const Held& held) const;
   bool must_include_once_healed(const Write& write, const Look& look) const;
   bool must_include_by_count(const Held& held, const Look& look) const;
 

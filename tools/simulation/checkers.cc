@@ -5,6 +5,8 @@
 #include "storage/record_hash.h"
 #include "storage/storage_key.h"
 #include "tools/simulation/key_checker.h"
+#include "tools/simulation/receipts_checker.h"
+#include "tools/simulation/ring_history.h"
 
 namespace ringkv::simulation {
 namespace {
@@ -36,6 +38,19 @@ bool names_who_has_left(const Operation& operation, const RingFacts& ring) {
   return get != nullptr && ring.left.contains(get->node);
 }
 
+// A change of the ring through a node that learns meanwhile that it is no member any more.
+bool asked_former_member(const Operation& operation, const RingFacts& ring) {
+  return !ring.left.empty() && std::holds_alternative<ClientChangeBucket>(operation.request.body);
+}
+
+// Of a key that has fewer owners.
+bool asks_too_many(const Operation& operation, const RingFacts& ring) {
+  const auto* put = std::get_if<ClientPut>(&operation.request.body);
+  const auto* get = std::get_if<ClientGet>(&operation.request.body);
+  const uint32_t asked = put != nullptr ? put->w : (get != nullptr ? get->r : 0);
+  return ring.rings != nullptr && asked > ring.rings->fewest_copies();
+}
+
 bool is_expected(const Operation& operation, const RingFacts& ring) {
   switch (operation.reply.status.code()) {
     case StatusCode::kOk:
@@ -48,8 +63,11 @@ bool is_expected(const Operation& operation, const RingFacts& ring) {
       return true;
     case StatusCode::kCorruption:
       return ring.files_damaged;  // and nothing was written
+    case StatusCode::kForbidden:
+      return asked_former_member(operation, ring);
     case StatusCode::kInvalidArgument:
-      return asks_for_unknown_bucket(operation, ring) || names_who_has_left(operation, ring);
+      return asks_for_unknown_bucket(operation, ring) || names_who_has_left(operation, ring) ||
+             asks_too_many(operation, ring);
     default:
       return false;
   }
@@ -73,6 +91,7 @@ std::optional<Violation> check_answers(const History& history, const RingFacts& 
 
 std::optional<Violation> check_history(const History& history, const RingFacts& ring) {
   if (auto violation = check_answers(history, ring)) return violation;
+  if (auto violation = check_receipts(history, ring)) return violation;
   const DiskLosses losses(history);
   for (const KeyHistory& key : key_histories(history, ring, losses)) {
     if (auto violation = KeyChecker(key, ring, losses, history.calendar()).check()) return violation;

@@ -1,6 +1,7 @@
 #include "tools/simulation/cluster_watch.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "tools/simulation/trace.h"
@@ -80,13 +81,52 @@ void ClusterWatch::check_ring(const Sight& sight, Epoch epoch) {
     broken("I7", cat(sight.machine, " has a digest that isn't that of its ring, ", text_of(epoch)));
   const auto [at, is_new] =
       rings_.try_emplace(epoch, KnownRing{sight.machine, ring.encoded(), hash_of_lists(ring)});
-  if (is_new) return;
+  if (is_new) return check_lists(ring);
   if (at->second.encoded != ring.encoded()) {
     broken("I7",
            cat(at->second.machine, " and ", sight.machine, " have different rings of ", text_of(epoch)));
   } else if (at->second.lists != hash_of_lists(ring)) {
     broken("I7", cat(at->second.machine, " and ", sight.machine, " have different preference lists of ",
                      text_of(epoch)));
+  }
+}
+
+// I8: min(N, members with partitions) distinct nodes, on as many racks as these have, spread evenly.
+void ClusterWatch::check_lists(const Ring& ring) {
+  const RingDescription& description = ring.description();
+  const auto check = [&](std::span<const uint16_t> list, const std::vector<Member>& members,
+                         const OwnerTable& owners, uint32_t replicas, Partition partition) {
+    std::map<std::string, uint32_t> left;  // nodes of each rack that has partitions
+    const std::set<uint16_t> with_partitions(owners.begin(), owners.end());
+    for (const uint16_t owner : with_partitions) ++left[members[owner].rack];
+    std::set<NodeId> nodes;
+    std::map<std::string, uint32_t> taken;
+    const auto rack_of = [&](const Member& member) {
+      const auto as_it_will_be = std::find_if(members.begin(), members.end(),
+                                              [&](const Member& one) { return one.name == member.name; });
+      return as_it_will_be == members.end() ? member.rack : as_it_will_be->rack;
+    };
+    for (const uint16_t position : list) {
+      nodes.insert(ring.member(position).node);
+      ++taken[rack_of(ring.member(position))];
+    }
+    uint32_t most = 0;
+    for (const auto& [rack, count] : taken) most = std::max(most, count);
+    const bool even = std::all_of(left.begin(), left.end(), [&](const auto& rack) {
+      return taken[rack.first] + 1 >= most || taken[rack.first] == rack.second;
+    });
+    if (nodes.size() == std::min<size_t>(replicas, with_partitions.size()) && nodes.size() == list.size() &&
+        even)
+      return;
+    broken("I8", cat("partition ", partition, " has copies on ", nodes.size(), " nodes and ", taken.size(),
+                     " racks in ", text_of({description.lineage, description.epoch})));
+  };
+  for (Partition partition = 0; partition < ring.partitions(); ++partition) {
+    check(ring.preference_list(partition), description.members, description.owners, description.replicas,
+          partition);
+    if (description.change)
+      check(ring.next_preference_list(partition), description.change->members, description.change->owners,
+            description.change->replicas, partition);
   }
 }
 

@@ -1,5 +1,6 @@
 // What no two nodes may disagree about, checked whenever one is looked at: there is one ring an epoch (I7),
-// one process serves a node (I10), rings, generations and boots go forward only.
+// one process serves a node (I10), rings, generations and boots go forward only. And of each ring, that
+// copies are spread as they must be (I8).
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,7 @@ class ClusterWatch {
   void check_boot(const Sight& sight);
   void check_epoch(const Sight& sight, Epoch epoch, bool same_life);
   void check_ring(const Sight& sight, Epoch epoch);
+  void check_lists(const Ring& ring);
 
   std::map<std::string, ServingProcess> serving_;  // by machine, as last seen
   std::map<Epoch, KnownRing> rings_;

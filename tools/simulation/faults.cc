@@ -40,7 +40,7 @@ constexpr NamedInterval kIntervals[] = {
     {"absence", &Faults::absence, seconds(200)},    {"sleep", &Faults::sleep, seconds(200)},
     {"wipe", &Faults::wipe, seconds(300)},          {"restore", &Faults::restore, seconds(150)},
     {"gone", &Faults::gone, seconds(300)},          {"damage", &Faults::damage, seconds(150)},
-    {"members", &Faults::members, seconds(20)},
+    {"members", &Faults::members, seconds(10)},     {"aim", &Faults::aimed, seconds(10)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {

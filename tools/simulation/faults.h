@@ -42,9 +42,10 @@ struct Faults {
   Duration restore{};  // its disk is put back to what it was some time and some lives ago
   Duration damage{};   // of the whole ring: one node finds files damaged
   Duration gone{};     // of the whole ring: one node leaves and never comes back
-  // Of the whole ring: a member gets another weight, leaves to come back as a new one, or a change is
-  // cancelled.
+  // Of the whole ring: an operator plans, commits or cancels a change of it.
   Duration members{};
+  // Of the whole ring: whoever has a certain part in a change under way is hit just then.
+  Duration aimed{};
 
   double slow_work = 0;   // of work off the loop, up to a second
   double cache_miss = 0;  // of look-ups, so that they go through a worker

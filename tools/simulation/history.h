@@ -101,25 +101,25 @@ std::string name_of(OperationIndex index);
 // The operation id that an answer names: in a receipt, or in the message of an unknown outcome.
 std::optional<OperationName> operation_named_in(const ClientReply& reply);
 
-// What the checkers must know of the ring. No owner changes while a history is written.
+// Of so many owners, a default r and w of every bucket.
+constexpr uint32_t quorum_of(uint32_t owners) { return owners / 2 + 1; }
+// Owners that hold what a confirmed get has answered: N - r + 1.
+constexpr uint32_t confirming_of(uint32_t owners) { return owners - quorum_of(owners) + 1; }
+
+// What the checkers must know of the ring.
 class RingHistory;
 
 struct RingFacts {
-  uint32_t copies = 1;     // of each key
+  uint32_t copies = 1;     // of each key, where the ring never changed
   std::string lww_bucket;  // the one in which the last writer wins
   // The epoch that made it; a node that hasn't heard of that doesn't know the bucket.
   std::map<std::string, uint64_t, std::less<>> bucket_since;
   std::map<NodeId, std::string> names;
   std::set<std::string> gone;          // for good
-  std::set<std::string> left;          // the ring, and came back as another member
+  std::set<std::string> left;          // were no members at some time
   bool files_damaged = false;          // some node found a file that it couldn't read
   std::set<Actor> closed_lives;        // contexts needn't list them any more
   const RingHistory* rings = nullptr;  // nothing: owners never changed
-
-  // The default r and w of every bucket.
-  uint32_t quorum() const { return copies / 2 + 1; }
-  // Owners that hold what a confirmed get has answered: N - r + 1.
-  uint32_t confirming() const { return copies - quorum() + 1; }
 };
 
 // A broken promise: the invariant's name, and what happened.

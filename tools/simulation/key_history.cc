@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "storage/place.h"
 #include "storage/record_codec.h"
+#include "tools/simulation/ring_history.h"
 
 namespace ringkv::simulation {
 namespace {
@@ -172,12 +173,11 @@ class Sorter {
     reading.index = index;
     reading.look = {.invoked = operation.invoked,
                     .completed = operation.completed,
-                    .read_quorum = ring_.quorum(),
                     .healed = operation.invoked > history_.healed(),
                     .invoked_at = operation.invoked_at,
                     .completed_at = operation.completed_at};
     if (const auto* get = std::get_if<ClientGet>(&asked)) {
-      if (get->r != 0) reading.look.read_quorum = get->r;
+      reading.look.read_quorum = get->r;
       KeyHistory& history = key(get->bucket, get->key);
       if (const auto* result = std::get_if<GetResult>(&answer)) {
         reading.values.emplace(result->values.begin(), result->values.end());
@@ -188,7 +188,6 @@ class Sorter {
       }
       add_reading(history, std::move(reading));
     } else if (const auto* look = std::get_if<ClientLocalGet>(&asked)) {
-      reading.look.read_quorum = 0;
       reading.look.node = look->node;
       KeyHistory& history = key(look->bucket, look->key);
       take_local_record(history, std::get<LocalRecord>(answer), std::move(reading));
@@ -251,7 +250,7 @@ class Sorter {
     const bool local = !reading.look.node.empty();
     if (!local && !reading.confirmed) return;
     const bool by_context = reading.context && (local || !history.last_writer_wins);
-    Held held{.node = reading.look.node, .owners = local ? 1 : ring_.confirming()};
+    Held held{.node = reading.look.node, .owners = local ? 1 : confirming(history, reading.look)};
     held.written = {reading.look.invoked, reading.look.completed};
     for (Write& write : history.writes) {
       const bool covered = by_context && write.dot() && reading.context->covers(*write.dot());
@@ -259,6 +258,13 @@ class Sorter {
       held.synced = write.synced && write.dot() && is_stamper(reading.look.node, *write.dot());
       if ((covered || shows(reading, write)) && says_more(held, write)) write.held.push_back(held);
     }
+  }
+
+  // By whatever list it went.
+  uint32_t confirming(const KeyHistory& history, const Look& look) const {
+    if (ring_.rings == nullptr) return confirming_of(ring_.copies);
+    return confirming_of(
+        ring_.rings->copies(history.bucket, history.key, look.invoked, look.completed).fewest);
   }
 
   // The node that stamped a write shows it as safe as it was asked to be; another may have it from a record

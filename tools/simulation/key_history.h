@@ -61,7 +61,7 @@ struct Write {
 struct Look {
   Step invoked = 0;
   Step completed = 0;
-  uint32_t read_quorum = 0;  // owners
+  uint32_t read_quorum = 0;  // owners; 0: the default, of whatever list it went by
   std::string node;          // that one alone
   bool healed = false;       // everything had converged before
   Time invoked_at{};

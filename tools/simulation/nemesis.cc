@@ -1,11 +1,12 @@
 #include "tools/simulation/nemesis.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
 
-#include "node/ring_changes.h"
+#include "tools/simulation/ring_roles.h"
 
 namespace ringkv::simulation {
 namespace {
@@ -43,8 +44,9 @@ constexpr Duration kLookPause = milliseconds(100);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
 constexpr Family kDamagedFamilies[] = {Family::kData, Family::kData, Family::kDigests, Family::kHints};
-constexpr double kWeights[] = {0.25, 0.5, 1, 2, 4};
 constexpr size_t kMembersMin = 3;
+constexpr Duration kAimRolePauseMax = milliseconds(20);
+constexpr Duration kAimPatience = seconds(20);
 constexpr Duration kOutsideMax = seconds(30);
 constexpr uint64_t kNeverReached = uint64_t{1} << 60;
 constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1} << 40};
@@ -52,7 +54,11 @@ constexpr DiskSpace kNearlyFull{.free_bytes = 1 << 20, .size_bytes = uint64_t{1}
 }  // namespace
 
 Nemesis::Nemesis(World& world, SimulatedNetwork& network, Setting setting, History& history)
-    : world_(world), network_(network), setting_(std::move(setting)), history_(history) {}
+    : world_(world),
+      network_(network),
+      setting_(std::move(setting)),
+      history_(history),
+      operator_(world, operator_setting()) {}
 
 void Nemesis::keep_nodes_up() {
   for (SimulatedNode* node : setting_.nodes) keep_up(*node);
@@ -76,17 +82,20 @@ void Nemesis::let_loose() {
 
 void Nemesis::strike_members() {
   const Faults& faults = world_.faults;
+  members_change_ = true;
   strike_node(faults.absence, &Nemesis::keep_away);
   strike_node(faults.sleep, &Nemesis::sleep);
   strike_node(faults.wipe, &Nemesis::wipe);
   strike_node(faults.restore, &Nemesis::copy_disk);
   schedule(faults.damage, [this] { damage(); });
   schedule(faults.gone, [this] { leave_for_good(); });
-  schedule(faults.members, [this] { change_members(); });
+  schedule(faults.members, [this] { operator_.act(); });
+  schedule(faults.aimed, [this] { aim(); });
 }
 
 void Nemesis::make_peace() {
   peace_ = true;
+  operator_.rest();
   for (SimulatedNode* node : setting_.nodes) {
     node->set_space({});
     node->clock().set_wrong_by({});
@@ -290,7 +299,7 @@ void Nemesis::sleep(SimulatedNode& node) {
 // still be a majority without one that has died just now.
 bool Nemesis::may_take_vote(const SimulatedNode& node, size_t seats_less) const {
   const RingDescription* ring = newest_ring();
-  if (ring == nullptr || is_gone(node)) return false;
+  if (ring == nullptr || is_gone(node) || ring->find_member(node.node()) == nullptr) return false;
   // A leaver's vote counts until it is removed, and not after that; one that has lost its seat is counted as
   // mute as well: it may be about to lose it.
   for (const bool leavers_too : {true, false}) {
@@ -308,12 +317,13 @@ bool Nemesis::may_take_vote(const SimulatedNode& node, size_t seats_less) const 
 }
 
 const RingDescription* Nemesis::newest_ring() const {
-  const Ring* newest = nullptr;
-  for (const SimulatedNode* node : setting_.nodes) {
-    if (!node->serving() || node->life() == nullptr) continue;
-    if (newest == nullptr || node->life()->ring().epoch() > newest->epoch()) newest = &node->life()->ring();
-  }
+  const Ring* newest = newest_ring_of(setting_.nodes);
   return newest == nullptr ? nullptr : &newest->description();
+}
+
+bool Nemesis::is_gone_member(const SimulatedNode& node) const {
+  const RingDescription* ring = newest_ring();
+  return is_gone(node) && (ring == nullptr || ring->find_member(node.node()) != nullptr);
 }
 
 void Nemesis::wipe(SimulatedNode& node) {
@@ -366,10 +376,13 @@ void Nemesis::damage() {
   history_.lose_disk(damaged_->name());
 }
 
-// Only from a ring that can do without one more.
+// Only from a ring that can do without one more, and has no leaver, which may wait for it.
 void Nemesis::leave_for_good() {
   SimulatedNode& node = *setting_.nodes[world_.random.below(setting_.nodes.size())];
-  if (gone_ != nullptr || some_leave_ || !may_take_vote(node)) return;
+  const RingDescription* ring = newest_ring();
+  if (gone_ != nullptr || ring == nullptr || ring->find_member(node.node()) == nullptr) return;
+  const auto leaves = [](const Member& member) { return member.status == MemberStatus::kLeaving; };
+  if (std::any_of(ring->members.begin(), ring->members.end(), leaves) || !may_take_vote(node)) return;
   votes_taken_.insert(&node);
   gone_ = &node;
   if (node.running()) node.kill();
@@ -378,26 +391,68 @@ void Nemesis::leave_for_good() {
   saw_under_load(sighting::kGone);
 }
 
-// Whoever goes hands over to all owners: so none of them may be gone for good.
-bool Nemesis::may_leave(const SimulatedNode& node, const RingDescription& ring) const {
-  return gone_ == nullptr && !node.has_left() && ring.members.size() > kMembersMin && may_take_vote(node, 1);
+// ---- changes of the ring
+
+RingOperator::Setting Nemesis::operator_setting() {
+  return {.nodes = setting_.nodes,
+          .may_leave = [this](const SimulatedNode& node) { return may_leave(node); },
+          .may_die = [this](const SimulatedNode& node) { return !is_gone(node) && may_take_vote(node, 1); },
+          .let_die = [this](SimulatedNode& node) { let_die(node); },
+          .dead_member = [this]() -> const SimulatedNode* {
+            return gone_ != nullptr && is_gone_member(*gone_) ? gone_ : nullptr;
+          }};
 }
 
-void Nemesis::change_members() {
-  SimulatedNode& node = *setting_.nodes[world_.random.below(setting_.nodes.size())];
-  const SimulatedNode& other = *setting_.nodes[world_.random.below(setting_.nodes.size())];
-  const double weight = kWeights[world_.random.below(std::size(kWeights))];
-  const uint64_t roll = world_.random.below(8);
-  if (!node.serving() || node.frozen()) return;
-  const RingDescription& ring = node.life()->ring().description();
-  if (roll < 2) {
-    if (ring.change) node.change_ring(cancelled(ring.epoch), "cancels the change");
-  } else if (roll < 5) {
-    node.change_ring(begun_weight(other.name(), weight), "changes a weight");
-  } else if (may_leave(other, ring)) {
-    some_leave_ = true;
-    node.change_ring(begun_leave(other.name()), "makes a member leave");
+// Whoever goes hands over to all owners: so none of them may be gone for good.
+bool Nemesis::may_leave(const SimulatedNode& node) const {
+  const RingDescription* ring = newest_ring();
+  return ring != nullptr && ring->members.size() > kMembersMin && may_take_vote(node, 1) &&
+         (gone_ == nullptr || !is_gone_member(*gone_));
+}
+
+// Its vote goes to whoever takes its place.
+void Nemesis::let_die(SimulatedNode& node) {
+  votes_taken_.insert(&node);
+  keep_away(node);
+}
+
+// Waits until somebody has a certain part in a change, and hits him just then.
+void Nemesis::aim() {
+  const RingRole role = kRingRoles[world_.random.below(std::size(kRingRoles))];
+  const auto look = [this, role, until = world_.events.now() + kAimPatience](const auto& again) -> void {
+    world_.events.after(world_.up_to(kAimRolePauseMax), [=, this] {
+      if (peace_ || world_.events.now() > until) return;
+      const std::vector<SimulatedNode*> found = nodes_in_role(role, setting_.nodes);
+      if (found.empty() || world_.random.one_in(kAimOneIn)) return again(again);
+      world_.sightings.saw(sighting_of(role));
+      hit(*found[world_.random.below(found.size())]);
+    });
+  };
+  look(look);
+}
+
+void Nemesis::hit(SimulatedNode& node) {
+  world_.trace.add(world_.events.now(), node.name(), "is hit for its part in a change of the ring");
+  switch (world_.random.below(4)) {
+    case 0:
+      return kill(node);
+    case 1:
+      return cut_power(node);
+    case 2:
+      return freeze(node);
+    default:
+      return isolate(node);
   }
+}
+
+void Nemesis::isolate(const SimulatedNode& node) {
+  std::vector<Way> ways;
+  for (const std::string& other : machines()) {
+    if (other == node.name()) continue;
+    ways.push_back({node.name(), other});
+    ways.push_back({other, node.name()});
+  }
+  cut(ways, between(kCutMin, kCutMax));
 }
 
 // It may have been away when it was removed.
@@ -407,14 +462,17 @@ bool Nemesis::is_outside(const SimulatedNode& node) const {
          (node.was_refused() && ring != nullptr && ring->find_member(node.node()) == nullptr);
 }
 
-// Of an empty directory, as a new member of the old name.
+// Of an empty directory, as a new node of the old name, which asks to be taken in or waits for a plan. Not
+// any more in peace.
 void Nemesis::come_back(SimulatedNode& node) {
+  if (peace_ || !members_change_) return;
   const auto [at, is_new] = joins_at_.try_emplace(&node, world_.events.now() + world_.up_to(kOutsideMax));
-  if (world_.events.now() < at->second && !peace_) return;
+  if (world_.events.now() < at->second) return;
   joins_at_.erase(at);
   votes_taken_.erase(&node);
-  world_.sightings.saw(sighting::kLeft);
-  node.begin_anew();
+  if (node.has_left()) world_.sightings.saw(sighting::kLeft);
+  if (!node.has_left() && node.node() != NodeId()) world_.sightings.saw(sighting::kOldDiskRefused);
+  node.begin_anew(world_.random.one_in(2));
   setting_.on_other_disk(node);
   node.start();
 }

@@ -1,5 +1,5 @@
-// Makes the faults of nodes, disks and ways between machines happen, each at random moments of its own, until
-// it is told to make peace.
+// Makes the faults of nodes, disks and ways between machines happen, each at random moments of its own, or at
+// those who have a part in a change of the ring, until it is told to make peace.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/simulation/history.h"
+#include "tools/simulation/ring_operator.h"
 #include "tools/simulation/simulated_node.h"
 
 namespace ringkv::simulation {
@@ -35,6 +36,8 @@ class Nemesis {
   void make_peace();
 
   bool is_gone(const SimulatedNode& node) const { return &node == gone_; }
+  // One that is a member still, of the newest ring that anybody holds.
+  bool is_gone_member(const SimulatedNode& node) const;
 
  private:
   using Way = SimulatedNetwork::Way;
@@ -63,8 +66,12 @@ class Nemesis {
   void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
   void damage();
   void leave_for_good();
-  void change_members();
-  bool may_leave(const SimulatedNode& node, const RingDescription& ring) const;
+  void aim();
+  void hit(SimulatedNode& node);
+  void isolate(const SimulatedNode& node);
+  RingOperator::Setting operator_setting();
+  bool may_leave(const SimulatedNode& node) const;
+  void let_die(SimulatedNode& node);
   void come_back(SimulatedNode& node);
   bool is_outside(const SimulatedNode& node) const;
   const RingDescription* newest_ring() const;
@@ -86,8 +93,9 @@ class Nemesis {
   SimulatedNode* damaged_ = nullptr;
   const SimulatedNode* gone_ = nullptr;
   std::map<const SimulatedNode*, Time> joins_at_;  // of those that have left
-  bool some_leave_ = false;                        // in this run
+  RingOperator operator_;
   bool partitioned_ = false;
+  bool members_change_ = false;
   bool peace_ = false;
 };
 

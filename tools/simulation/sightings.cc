@@ -25,6 +25,25 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kDamageSetAside,
     sighting::kGone,
     sighting::kLeft,
+    sighting::kJoinBegun,
+    sighting::kSeveralJoin,
+    sighting::kLeaveBegun,
+    sighting::kReplaceBegun,
+    sighting::kWeightBegun,
+    sighting::kRackBegun,
+    sighting::kReplicasBegun,
+    sighting::kMoveBegun,
+    sighting::kChangeFinished,
+    sighting::kChangeCancelled,
+    sighting::kTwoCommits,
+    sighting::kOldDiskRefused,
+    sighting::kHitGainer,
+    sighting::kHitSource,
+    sighting::kHitLeaver,
+    sighting::kHitProposer,
+    sighting::kHitAdopter,
+    sighting::kHitOldOwner,
+    sighting::kHitFormer,
     sighting::kLossAccepted,
     sighting::kSloppy,
     sighting::kTimeWrong,
@@ -74,6 +93,32 @@ void Sightings::add_figures(const Statistics& figures) {
     const auto found = figures.find(std::string(figure.name));
     if (found != figures.end()) saw(figure.sighting, static_cast<uint64_t>(found->second));
   }
+}
+
+namespace {
+
+std::string_view begun(const PlanStep& step) {
+  if (std::holds_alternative<PlanJoin>(step)) return sighting::kJoinBegun;
+  if (std::holds_alternative<PlanLeave>(step)) return sighting::kLeaveBegun;
+  if (std::holds_alternative<PlanReplace>(step)) return sighting::kReplaceBegun;
+  if (std::holds_alternative<PlanWeight>(step)) return sighting::kWeightBegun;
+  if (std::holds_alternative<PlanRack>(step)) return sighting::kRackBegun;
+  if (std::holds_alternative<PlanReplicas>(step)) return sighting::kReplicasBegun;
+  return sighting::kMoveBegun;
+}
+
+}  // namespace
+
+void Sightings::add_change(const RingDescription& before, const RingDescription& after) {
+  if (before.change && !after.change)
+    saw(before.change->switched ? sighting::kChangeFinished : sighting::kChangeCancelled);
+  if (before.change || !after.change || !before.plan) return;
+  uint64_t joins = 0;
+  for (const PlanStep& step : before.plan->steps) {
+    saw(begun(step));
+    joins += std::holds_alternative<PlanJoin>(step) ? 1 : 0;
+  }
+  if (joins > 1) saw(sighting::kSeveralJoin);
 }
 
 }  // namespace ringkv::simulation

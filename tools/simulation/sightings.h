@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ring_description.h"
 #include "ringkv/admin.h"
 
 namespace ringkv::simulation {
@@ -22,6 +23,8 @@ class Sightings {
   void saw(std::string_view what, uint64_t times = 1);
   // The figures that a node had counted when one of its lives ended.
   void add_figures(const Statistics& figures);
+  // What the later of two rings, the next that was seen, made of the earlier one.
+  void add_change(const RingDescription& before, const RingDescription& after);
 
   const SightingCounts& counts() const { return counts_; }
 
@@ -49,6 +52,26 @@ inline constexpr std::string_view kWiped = "a disk was wiped while requests were
 inline constexpr std::string_view kPutBack = "a disk was put back to an older copy";
 inline constexpr std::string_view kDamageSetAside = "a damaged file was set aside";
 inline constexpr std::string_view kLeft = "a member left the ring";
+inline constexpr std::string_view kJoinBegun = "a change began: join";
+inline constexpr std::string_view kSeveralJoin = "a change began: several join together";
+inline constexpr std::string_view kLeaveBegun = "a change began: leave";
+inline constexpr std::string_view kReplaceBegun = "a change began: replace";
+inline constexpr std::string_view kWeightBegun = "a change began: weight";
+inline constexpr std::string_view kRackBegun = "a change began: rack";
+inline constexpr std::string_view kReplicasBegun = "a change began: replicas";
+inline constexpr std::string_view kMoveBegun = "a change began: move";
+inline constexpr std::string_view kChangeFinished = "a change was finished";
+inline constexpr std::string_view kChangeCancelled = "a change was cancelled";
+inline constexpr std::string_view kTwoCommits = "a plan was committed twice at once";
+inline constexpr std::string_view kOldDiskRefused =
+    "a replaced member came back with its old disk, and was refused";
+inline constexpr std::string_view kHitGainer = "hit: one that took partitions over";
+inline constexpr std::string_view kHitSource = "hit: one that others took partitions over from";
+inline constexpr std::string_view kHitLeaver = "hit: one that was leaving";
+inline constexpr std::string_view kHitProposer = "hit: one that proposed the next ring";
+inline constexpr std::string_view kHitAdopter = "hit: one that held a ring which others didn't";
+inline constexpr std::string_view kHitOldOwner = "hit: an old owner after a switch that wasn't finished";
+inline constexpr std::string_view kHitFormer = "hit: a former owner that had partitions still";
 inline constexpr std::string_view kGone = "a node left for good";
 inline constexpr std::string_view kLossAccepted = "a loss was accepted";
 inline constexpr std::string_view kSloppy = "a hint acknowledged a put";

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(10);
 constexpr Duration kStopPatience = std::chrono::seconds(20);
-constexpr Duration kRingChangedWithin = std::chrono::seconds(5);
+constexpr Duration kAnsweredWithin = std::chrono::seconds(5);
 constexpr uint32_t kReplicas = 3;
 constexpr uint64_t kDamagedAtMostOneIn = 2;
 constexpr uint32_t kPeerPort = 7400;
@@ -58,6 +58,7 @@ SimulatedNode::SimulatedNode(World& world, SimulatedNetwork& network, Settings s
       secret_(drawn_secret(random_)),
       host_(network, settings_.name),
       clock_(world),
+      left_(settings_.spare),
       founds_(settings_.bootstrap) {
   nodes_.push_back(identity_.node);
   use(std::make_unique<MemoryDisk>());
@@ -81,14 +82,15 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
 SimulatedNode::Process::~Process() = default;
 
 Node::Settings SimulatedNode::node_settings() {
+  const std::optional<Member> known = settings_.known(settings_.name);
   Node::Settings settings;
   settings.identity = identity_;
   settings.founding = {.bootstrap = founds_,
                        .replicas = kReplicas,
                        .partitions = settings_.partitions,
                        .placer = PlacerKind::kBalanced,
-                       .rack = settings_.rack,
-                       .weight = settings_.weight(settings_.name),
+                       .rack = known ? known->rack : settings_.rack,
+                       .weight = known ? known->weight : 1,
                        .secret = secret_};
   settings.life = {.durability = Durability::kSynced,
                    .cache_bytes = settings_.cache_bytes,
@@ -97,6 +99,7 @@ Node::Settings SimulatedNode::node_settings() {
                    .scrub_interval = settings_.scrub_interval,
                    .token = &token_of};
   settings.join = settings_.others();
+  settings.plan_only = plan_only_;
   settings.peer_address = peer_address();
   settings.client_address = client_address();
   settings.life.drop_grace = settings_.drop_grace;
@@ -196,14 +199,17 @@ void SimulatedNode::wipe() {
   use(std::make_unique<MemoryDisk>());
 }
 
-void SimulatedNode::begin_anew() {
+void SimulatedNode::begin_anew(bool plan_only) {
   CHECK(!running());
-  world_.trace.add(world_.events.now(), name(), "begins anew");
+  world_.trace.add(world_.events.now(), name(),
+                   plan_only ? "begins anew and waits for a plan" : "begins anew");
+  plan_only_ = plan_only;
   left_ = refused_ = false;
   ++times_left_;
   member_ = NodeId();
   founds_ = false;
   identity_ = drawn_identity(settings_, false, random_);
+  nodes_.push_back(identity_.node);
   use(std::make_unique<MemoryDisk>());
 }
 
@@ -250,13 +256,15 @@ void SimulatedNode::accept_loss() {
   process_->node.call({ClientRepair{.accept_loss = true}, kTick}, [](const ClientReply&) {});
 }
 
-void SimulatedNode::change_ring(RingEdit edit, std::string_view what) {
+void SimulatedNode::ask(const ClientRequest::Body& body, std::string_view what,
+                        std::function<void(const Status&)> done) {
   world_.trace.add(world_.events.now(), name(), what);
-  process_->node.member()->change_ring(std::move(edit), world_.events.now() + kRingChangedWithin,
-                                       [this, number = last_process_](const Status& status) {
-                                         if (running() && process_->number == number)
-                                           process_->log->info("nemesis", status.to_string());
-                                       });
+  process_->node.call({body, kAnsweredWithin},
+                      [this, number = last_process_, done = std::move(done)](const ClientReply& reply) {
+                        if (!running() || process_->number != number) return;
+                        process_->log->info("operator", reply.status.to_string());
+                        if (done) done(reply.status);
+                      });
 }
 
 void SimulatedNode::count_figures() { settings_.on_figures(figures()); }

@@ -45,6 +45,7 @@ class SimulatedNode {
     std::string name;
     std::string rack;
     bool bootstrap = false;  // founds the cluster; the others join it
+    bool spare = false;      // belongs to nobody yet: it begins as one that has left
     uint32_t partitions = 0;
     uint64_t cache_bytes = 0;
     Duration round_interval{};
@@ -54,7 +55,8 @@ class SimulatedNode {
     uint64_t seed = 0;
     // Where the peer doors of the others are now.
     std::function<std::vector<Address>()> others;
-    std::function<double(const std::string&)> weight;  // that the ring has of the name; or 1
+    // What its operator knows of the member of that name; nothing: it is none.
+    std::function<std::optional<Member>(const std::string&)> known;
     // What a life that ends had counted.
     std::function<void(const Statistics&)> on_figures;
   };
@@ -109,16 +111,22 @@ class SimulatedNode {
   std::optional<ClusterWatch::Sight> sight() const;
   // As its operator does where the others that held what it has lost are gone.
   void accept_loss();
-  // As an operator has it proposed here; `what`: for the trace.
-  void change_ring(RingEdit edit, std::string_view what);
+  // As an operator asks it; `what`: for the trace. No answer comes where the process ends before.
+  void ask(const ClientRequest::Body& body, std::string_view what,
+           std::function<void(const Status&)> done = nullptr);
+  // It has a proposal for the next ring under way.
+  bool proposing() const { return serving() && process_->node.member()->changing_ring(); }
   // What it says of itself; while it serves.
   PeerState member_state() const { return process_->node.member()->own_state(); }
   // It was told to leave the ring, and has; or its joining was cancelled.
   bool has_left() const { return left_; }
   bool was_refused() const { return refused_; }
   uint64_t times_left() const { return times_left_; }
-  // Of a machine that has left and isn't running: an empty directory, and nobody's.
-  void begin_anew();
+  // Of a machine that has left and isn't running: an empty directory, and nobody's. It asks to be taken in,
+  // or waits until a plan does so.
+  void begin_anew(bool plan_only);
+  bool waits_for_plan() const { return plan_only_ && running() && !identity_.cluster; }
+  bool asks_to_join() const { return !plan_only_ && running() && !identity_.cluster; }
   // All that it has been.
   const std::vector<NodeId>& nodes() const { return nodes_; }
 
@@ -177,6 +185,7 @@ class SimulatedNode {
   std::vector<NodeId> nodes_;
   bool left_ = false;
   bool refused_ = false;  // by the others, at its last start
+  bool plan_only_ = false;
   uint64_t times_left_ = 0;
   bool founds_ = false;  // the cluster, where its disk is empty
   uint64_t lives_ = 0;   // that have served

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "gossip/cluster_clock.h"
-#include "node/ring_changes.h"
 #include "tools/simulation/checkers.h"
 #include "tools/simulation/cluster_watch.h"
 #include "tools/simulation/copies_checker.h"
@@ -28,6 +27,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr uint32_t kReplicas = 3;
+// Machines beside those of the first ring, where there may be changes.
+constexpr uint32_t kSpares = 2;
 constexpr const char* kRacks[] = {"a", "b", "c"};
 constexpr uint32_t kKeysPerBucket = 8;
 constexpr Duration kStep = milliseconds(100);
@@ -66,7 +67,8 @@ class Simulation {
     common_.hint_budget_bytes = kHintBudgets[random_.below(std::size(kHintBudgets))];
     common_.scrub_interval = kScrubInterval;
     common_.drop_grace = kDropGraces[random_.below(std::size(kDropGraces))];
-    for (uint32_t i = 0; i < settings_.nodes; ++i) add_node(i);
+    const uint32_t spares = faults_.members > Duration::zero() ? kSpares : 0;
+    for (uint32_t i = 0; i < settings_.nodes + spares; ++i) add_node(i);
     add_workload();
     Nemesis::Setting setting;
     for (const auto& node : nodes_) setting.nodes.push_back(node.get());
@@ -88,7 +90,7 @@ class Simulation {
     const Statistics converged = convergence_figures();
     pass(Duration(static_cast<int64_t>(kTwoRounds * static_cast<double>(common_.round_interval.count()))));
     const size_t last_reads = history_.operations().size();
-    if (!violation_) workload_->read_everything(facts().gone);
+    if (!violation_) workload_->read_everything(absent());
     pass(kLastReads);
     if (!violation_) check_at_rest(converged);
     if (!violation_) violation_ = check_history(history_, facts());
@@ -105,8 +107,8 @@ class Simulation {
     facts.lww_bucket = kLwwBucket;
     for (const auto& node : nodes_) {
       for (const NodeId known : node->nodes()) facts.names[known] = node->name();
-      if (node->times_left() > 0) facts.left.insert(node->name());
-      if (nemesis_ != nullptr && nemesis_->is_gone(*node)) facts.gone.insert(node->name());
+      if (!ring_history_.was_always_member(node->name())) facts.left.insert(node->name());
+      if (nemesis_ != nullptr && nemesis_->is_gone_member(*node)) facts.gone.insert(node->name());
     }
     facts.closed_lives = closed_lives_;
     facts.rings = &ring_history_;
@@ -123,10 +125,11 @@ class Simulation {
     settings.name = cat("n", number + 1);
     settings.rack = kRacks[number % std::size(kRacks)];
     settings.bootstrap = number == 0;
+    settings.spare = number >= settings_.nodes;
     settings.cache_bytes = kCacheBytes[random_.below(std::size(kCacheBytes))];
     settings.seed = random_.next();
     settings.others = [this, number] { return others_of(number); };
-    settings.weight = [this](const std::string& name) { return weight_of(name); };
+    settings.known = [this](const std::string& name) { return known_member(name); };
     settings.on_figures = [this](const Statistics& figures) { sightings_.add_figures(figures); };
     nodes_.push_back(std::make_unique<SimulatedNode>(world_, network_, std::move(settings)));
     SimulatedNode& node = *nodes_.back();
@@ -136,15 +139,19 @@ class Simulation {
     });
   }
 
-  // As its operator knows it.
-  double weight_of(const std::string& name) const {
+  const Ring* newest_ring() const {
     const Ring* newest = nullptr;
     for (const auto& node : nodes_) {
       if (node->serving() && (newest == nullptr || node->life()->ring().epoch() > newest->epoch()))
         newest = &node->life()->ring();
     }
+    return newest;
+  }
+
+  std::optional<Member> known_member(const std::string& name) const {
+    const Ring* newest = newest_ring();
     const Member* member = newest == nullptr ? nullptr : newest->description().find_member(name);
-    return member == nullptr ? 1 : member->weight;
+    return member == nullptr ? std::nullopt : std::optional(*member);
   }
 
   std::vector<Address> others_of(uint32_t number) const {
@@ -157,7 +164,12 @@ class Simulation {
 
   void add_workload() {
     Workload::Settings settings;
-    for (const auto& node : nodes_) settings.nodes.push_back({node->name(), node->client_addresses()});
+    for (uint32_t i = 0; i < nodes_.size(); ++i)
+      settings.nodes.push_back({nodes_[i]->name(), nodes_[i]->client_addresses(), i >= settings_.nodes});
+    settings.is_member = [this](uint32_t node) {
+      const Ring* newest = ring_history_.newest();
+      return newest == nullptr || newest->description().find_member(nodes_[node]->name()) != nullptr;
+    };
     settings.copies = facts().copies;
     settings.operations_per_second = settings_.operations_per_second;
     settings.keys = kKeysPerBucket;
@@ -177,7 +189,7 @@ class Simulation {
 
   bool is_founded() const {
     return std::any_of(nodes_.begin(), nodes_.end(), [this](const auto& node) {
-      return node->serving() && node->life()->ring().description().members.size() == nodes_.size();
+      return node->serving() && node->life()->ring().description().members.size() == settings_.nodes;
     });
   }
 
@@ -198,6 +210,7 @@ class Simulation {
     for (const auto& node : nodes_) {
       const Life* life = node->life();
       if (life == nullptr) continue;
+      if (node->serving() && ring_history_.is_new(life->ring())) note_ring(life->ring());
       look_at_time(*life);
       if (life->wholeness().incomplete() == common_.partitions) history_.notice_loss(node->name());
     }
@@ -207,14 +220,30 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (const auto sight = node->sight()) {
         watch_.look(*sight);
-        if (ring_history_.is_new(*sight->ring))
-          ring_history_.note(*sight->ring, history_.mark(), events_.now());
         look_at_life(*node, *node->life());
       } else {
         watch_.gone(node->name());
       }
     }
     if (!violation_) violation_ = watch_.violation();
+  }
+
+  // Whose place another has taken is never asked again for what it has: its disk is lost.
+  void note_ring(const Ring& ring) {
+    const Ring* last = ring_history_.newest();
+    if (last != nullptr) {
+      sightings_.add_change(last->description(), ring.description());
+      if (const auto& change = last->description().change) {
+        for (const Member& member : last->description().members) {
+          const auto stays = [&](const Member& one) { return one.name == member.name; };
+          if (ring.description().find_member(member.node) == nullptr &&
+              member.status == MemberStatus::kLeaving &&
+              std::none_of(change->members.begin(), change->members.end(), stays))
+            history_.lose_disk(member.name);
+        }
+      }
+    }
+    ring_history_.note(ring, history_.mark(), events_.now());
   }
 
   void look_at_life(const SimulatedNode& node, const Life& life) {
@@ -251,7 +280,19 @@ class Simulation {
 
   // ---- peace
 
-  bool is_there(const SimulatedNode& node) const { return !nemesis_->is_gone(node); }
+  // A member that isn't gone. Who waits for a plan, or begins anew, is none.
+  bool is_there(const SimulatedNode& node) const {
+    const Ring* newest = newest_ring();
+    if (nemesis_->is_gone(node)) return false;
+    return newest == nullptr || newest->description().find_member(node.node()) != nullptr;
+  }
+  std::set<std::string> absent() const {
+    std::set<std::string> names;
+    for (const auto& node : nodes_) {
+      if (!is_there(*node)) names.insert(node->name());
+    }
+    return names;
+  }
 
   // Until nothing differs any more, or it has taken too long: then what still does is the broken promise.
   void converge() {
@@ -259,6 +300,7 @@ class Simulation {
     const Time give_up_at = events_.now() + kPeaceMax;
     std::optional<Violation> lacking = what_is_lacking(kExpiresSoonMs);
     while (lacking && events_.now() < give_up_at && !violation_) {
+      drop_draft();
       pass(kLookAtPeace);
       lacking = what_is_lacking(kExpiresSoonMs);
       if (events_.now() < give_up_at - kPeaceMax / 2) continue;
@@ -279,6 +321,16 @@ class Simulation {
     }
   }
 
+  // That nobody will commit any more: who wants to join, or to vote, would wait for it.
+  void drop_draft() const {
+    const Ring* newest = newest_ring();
+    if (newest == nullptr || !newest->description().plan) return;
+    for (const auto& node : nodes_) {
+      if (node->serving() && &node->life()->ring() == newest)
+        return node->ask(ClientCancelPlan{newest->epoch()}, "cancels the plan");
+    }
+  }
+
   NodeCopy copy_of(const SimulatedNode& node) const {
     NodeCopy copy{node.name(), node.node(), &node.disk(), {}, {}};
     for (const auto& other : nodes_) copy.once_members.insert(other->nodes().begin(), other->nodes().end());
@@ -295,7 +347,7 @@ class Simulation {
       if (!node->serving()) continue;
       const RingDescription& ring = node->life()->ring().description();
       if (ring.change && !ring.change->switched)
-        node->change_ring(cancelled(ring.epoch), "cancels the change");
+        node->ask(ClientCancelPlan{ring.epoch}, "cancels the change");
       return;
     }
   }
@@ -303,7 +355,10 @@ class Simulation {
   std::optional<Violation> what_is_lacking(uint64_t expires_within_ms) const {
     Convergent found;
     for (const auto& node : nodes_) {
-      if (!is_there(*node)) continue;
+      if (!is_there(*node)) {
+        if (auto violation = what_is_wrong_outside(*node)) return violation;
+        continue;
+      }
       if (auto violation = what_is_lacking(*node)) return violation;
       found.ring = &node->life()->ring();
       found.copies.push_back(copy_of(*node));
@@ -311,6 +366,14 @@ class Simulation {
     found.expires_within_ms = expires_within_ms;
     found.now_ms = SimulatedClock::true_now(world_) / 1000;
     return check_copies(found);
+  }
+
+  // I9: who is no member serves nobody. L5: who asks to be taken in is.
+  std::optional<Violation> what_is_wrong_outside(const SimulatedNode& node) const {
+    if (node.serving()) return Violation{"I9", cat(node.name(), " serves, and is no member any more")};
+    if (node.asks_to_join() && facts().gone.empty())
+      return Violation{"L5", cat(node.name(), " asks to join, and isn't taken in")};
+    return std::nullopt;
   }
 
   // I13: nothing is left of requests that were answered.
@@ -327,8 +390,9 @@ class Simulation {
       return Violation{"L3", cat(node.name(), " still lacks ", life.wholeness().incomplete(), " partitions")};
     if (facts().gone.empty() && node.figures()["transient.blocked"] > 0)
       return Violation{"tombstones",
-                       cat(node.name(), " can't let go of what was deleted: it waits for lives of nodes")};
+                       cat(node.name(), " can't let go of what was deleted: it waits for", blocking(node))};
     for (const auto& other : nodes_) {
+      if (life.ring().description().find_member(other->node()) == nullptr) continue;
       if (node.can_reach(other->node()) == (&node == other.get() || is_there(*other))) continue;
       return Violation{
           "L1", cat(node.name(), is_there(*other) ? " doesn't reach " : " doesn't miss ", other->name())};
@@ -336,16 +400,25 @@ class Simulation {
     return std::nullopt;
   }
 
+  static std::string blocking(const SimulatedNode& node) {
+    constexpr std::string_view kBlockedBy = "transient.blocked_by.";
+    std::string text;
+    for (const auto& [name, figure] : node.figures()) {
+      if (figure > 0 && name.starts_with(kBlockedBy)) text += cat(" ", name.substr(kBlockedBy.size()));
+    }
+    return text;
+  }
+
   // L5: a change ends, all who were to leave have left, and what moved is nowhere else. (Who is gone for good
   // would have to take what former owners have.)
   std::optional<Violation> change_under_way(const SimulatedNode& node, const RingDescription& ring) const {
     if (ring.change)
       return Violation{"L5", cat(node.name(), " is in a change of the ring that doesn't end: ", readiness())};
-    if (ring.members.size() != nodes_.size())
-      return Violation{"L5", cat("the ring has ", ring.members.size(), " members, not ", nodes_.size())};
     for (const Member& member : ring.members) {
       if (member.status != MemberStatus::kNormal)
         return Violation{"L5", cat(member.name, " is joining or leaving and doesn't come to an end")};
+      if (!member.voter && !facts().gone.contains(member.name))
+        return Violation{"L5", cat(member.name, " doesn't vote yet")};
     }
     const uint32_t former = node.life()->convergence().former().partitions();
     if (former > 0 && facts().gone.empty())

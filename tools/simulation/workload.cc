@@ -88,8 +88,9 @@ std::string text_of(const ClientReply& reply) {
 Workload::Workload(World& world, SimulatedNetwork& network, History& history, Settings settings)
     : world_(world), history_(history), settings_(std::move(settings)), random_(settings_.seed) {
   std::vector<Address> all;
-  for (const Node& node : settings_.nodes)
-    all.insert(all.end(), node.addresses.begin(), node.addresses.end());
+  for (const Node& node : settings_.nodes) {
+    if (!node.is_spare) all.insert(all.end(), node.addresses.begin(), node.addresses.end());
+  }
   const auto clients = [&](uint32_t count, const std::vector<Address>& nodes, bool route) {
     for (uint32_t i = 0; i < count; ++i) {
       clients_.push_back(
@@ -173,7 +174,8 @@ void Workload::act() {
 uint32_t Workload::any_client() {
   const auto nodes = static_cast<uint32_t>(settings_.nodes.size());
   if (random_.one_in(2)) return nodes + static_cast<uint32_t>(random_.below(kClientsThatRoute));
-  return static_cast<uint32_t>(random_.below(clients_.size()));
+  const auto client = static_cast<uint32_t>(random_.below(clients_.size()));
+  return client >= nodes || settings_.is_member(client) ? client : nodes;
 }
 
 const std::string& Workload::any_node() {
@@ -288,9 +290,9 @@ void Workload::submit_ring_change(uint32_t client) {
   clients_[client]->end_turn();
 }
 
-void Workload::read_everything(const std::set<std::string>& gone) {
+void Workload::read_everything(const std::set<std::string>& absent) {
   for (uint32_t node = 0; node < settings_.nodes.size(); ++node) {
-    if (gone.contains(settings_.nodes[node].name)) continue;
+    if (absent.contains(settings_.nodes[node].name)) continue;
     for (const Key& key : keys_) {
       Operation read;
       read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};

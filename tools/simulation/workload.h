@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,9 +25,11 @@ class Workload {
   struct Node {
     std::string name;
     std::vector<Address> addresses;
+    bool is_spare = false;  // in the beginning no member
   };
   struct Settings {
     std::vector<Node> nodes;
+    std::function<bool(uint32_t node)> is_member;  // now
     uint32_t copies = 3;
     double operations_per_second = 50;
     uint32_t keys = 8;  // of each bucket
@@ -42,7 +45,7 @@ class Workload {
 
   // The last word of the history, from all nodes but those named: every key by a read quorum through each
   // node, with what each replica holds, and how each node sees the others.
-  void read_everything(const std::set<std::string>& gone);
+  void read_everything(const std::set<std::string>& absent);
 
   uint64_t under_way() const { return under_way_; }
   std::vector<std::string> client_names() const;
