@@ -284,7 +284,7 @@ class Sets(Load):
 
 
 def check_all_there(node, before, writes):
-    """Of what is read through this node in the end: each key of `before` with its value, and no write lost. All of it."""
+    """That each key of `before` has its value in the end, and no write is lost, as read through this node. All keys."""
     kept = dump(node)
     writes.check_kept(kept)
     lost = [key for key, value in before.items() if kept.get(key) != {value}]

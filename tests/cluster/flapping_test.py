@@ -20,11 +20,19 @@ class Restarted(unittest.TestCase):
                     cluster.wait_all_up()
                     wait_hints_drained(n1)
                     self.assertEqual(n1.json("ring")["epoch"], epoch)
-                    writes.check_no_failures()
-            writes.check_no_failures()
+                    self.check(writes, cycle + 1)
+            self.check(writes, cycle + 1)
             self.assertGreater(writes.acknowledged, 100)
             check_all_there(n1, before, writes)
             self.assertEqual(len(cluster.ring_digests()), 1)
+
+
+    # No write fails. Of one that was on its way to the node when that stopped the client can't know what became of it:
+    # at most one a client each time.
+    def check(self, writes, cycles):
+        writes.check()
+        self.assertEqual(writes.refused, [])
+        self.assertLessEqual(len(writes.unknown), cycles * len(writes.clients))
 
 
 class OneClient(unittest.TestCase):

@@ -6,8 +6,8 @@ import time
 import unittest
 
 from clients import Clients, Counting, Reading, check_all_there, routed, through
-from processes import (DONE, DROPPED_AT_ONCE, FAILED, LONG, Cluster, free_ports, heal, load, members, plan, slow, statistic,
-                       wait_joined, wait_placed, wait_share, wait_until)
+from processes import (DONE, DROPPED_AT_ONCE, FAILED, LONG, Cluster, free_ports, heal, load, members, plan, slow,
+                       statistic, wait_copies, wait_joined, wait_placed, wait_share, wait_until)
 
 VALUE = "v" * 2000
 
@@ -60,7 +60,7 @@ class Killed(unittest.TestCase):
     # Row B66.
     def test_a_join_whose_joiner_is_gone_is_taken_back_under_load(self):
         before = pairs(2000)
-        with Cluster(3, flags=DROPPED_AT_ONCE) as cluster:
+        with Cluster(3) as cluster:
             n1, old = cluster["n1"], cluster.live()
             load(n1, before.items())
             with Clients(*[routed(old)] * 8) as clients, Counting(clients) as writes:
@@ -82,7 +82,7 @@ class Killed(unittest.TestCase):
 
     def test_a_source_that_is_killed_halfway_holds_up_nobody(self):
         before = pairs(10_000)
-        with Cluster(4, flags=DROPPED_AT_ONCE) as cluster:
+        with Cluster(4) as cluster:
             n1 = cluster["n1"]
             load(n1, before.items())
             with Clients(*[routed(cluster.live())] * 8) as clients, Counting(clients) as writes:
@@ -104,7 +104,7 @@ class Killed(unittest.TestCase):
             writes.check()
             # What it had under way may have been written or not.
             self.assertEqual(writes.refused, [])
-            wait_placed(cluster, check_all_there(asked, before, writes))
+            wait_copies(asked, check_all_there(asked, before, writes))
 
     # Row B75: its directory is wiped in between.
     def test_a_joiner_that_comes_back_empty_begins_anew_and_no_copy_is_lost(self):
@@ -127,7 +127,7 @@ class Killed(unittest.TestCase):
                 wait_joined(n1)
                 cluster.wait_all_up()
             writes.check_no_failures()
-            wait_placed(cluster, check_all_there(n1, before, writes))
+            wait_copies(n1, check_all_there(n1, before, writes))
 
 
 class Watched(unittest.TestCase):
@@ -184,7 +184,7 @@ class Together(unittest.TestCase):
     # Row B67.
     def test_three_nodes_that_join_in_one_moment_all_become_owners(self):
         before = pairs(3000)
-        with Cluster(5, flags=DROPPED_AT_ONCE, spare=3) as cluster:
+        with Cluster(5, spare=3) as cluster:
             n1 = cluster["n1"]
             load(n1, before.items())
             with Clients(*[routed(cluster.live())] * 4) as clients, Counting(clients) as writes:
@@ -195,7 +195,7 @@ class Together(unittest.TestCase):
                 cluster.wait_all_up()
             writes.check_no_failures()
             self.assertEqual(members(n1), {f"n{i}": "normal" for i in range(1, 9)})
-            wait_placed(cluster, check_all_there(n1, before, writes))
+            wait_copies(n1, check_all_there(n1, before, writes))
 
 
 class Misled(unittest.TestCase):

@@ -347,6 +347,19 @@ def wait_placed(cluster, keys, seconds=WAIT_S):
     wait_until(placed, f"{expected} keys at the nodes, there are {held}", seconds)
 
 
+def wait_copies(node, keys, sample=100):
+    """Until so many of the keys, from all over, lie on all their owners."""
+    placement = Placement(node)
+    missing = {}
+    for key in list(keys)[::max(1, len(keys) // sample)]:
+        def complete():
+            replicas = [one for one in node.json("explain", key)["replicas"] if "hint_for" not in one]
+            missing[key] = (placement.owners(key), replicas)
+            return [one["node"] for one in replicas if one["versions"]] == placement.owners(key)
+
+        wait_until(complete, f"{key} to be on its owners: {missing}", 30)
+
+
 def clean_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith("RINGKV_")}
 

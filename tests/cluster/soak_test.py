@@ -5,20 +5,25 @@ import time
 import unittest
 
 from clients import Clients, Counting, Sets, check_all_there, routed
-from processes import (DONE, DROPPED_AT_ONCE, LONG, Cluster, change, load, members, wait_joined, wait_placed, wait_until)
+from processes import (DONE, DROPPED_AT_ONCE, LONG, Cluster, change, load, members, wait_joined, wait_placed,
+                       wait_until)
 
 RUNS = 10 if LONG else 1
 
 
-def leave(cluster, name):
+def leave(cluster, *names):
+    """One after another, and by one plan where there is no time for more."""
     n1 = cluster["n1"]
-    change(n1, f"leave {name}")
-    wait_joined(n1, 300)
-    assert cluster[name].process.wait(60) == DONE, cluster[name].err()
-    cluster.forget(name)
+    for together in [[name] for name in names] if LONG else [names]:
+        change(n1, *(f"leave {name}" for name in together))
+        wait_joined(n1, 300)
+        for name in together:
+            assert cluster[name].process.wait(60) == DONE, cluster[name].err()
+            cluster.forget(name)
 
 
 def join(cluster, *numbers):
+    """One after another, by themselves."""
     joiners = [cluster.add(number).launch() for number in numbers]
     for joiner in joiners:
         joiner.wait_ready()
@@ -42,8 +47,7 @@ class Causal(unittest.TestCase):
                 with Clients(*[routed(cluster.live())] * 40) as clients, Sets(clients, pause=1.0, reads=0.2) as sets:
                     join(cluster, 6, 7)
                     turns_more(sets, 40 * (120 if LONG else 3))
-                    leave(cluster, "n6")
-                    leave(cluster, "n7")
+                    leave(cluster, "n6", "n7")
                 sets.check_no_failures()
                 self.assertGreater(sets.acknowledged, 100)
                 sets.check_kept(n1)
@@ -79,15 +83,7 @@ class Growing(unittest.TestCase):
             with Clients(*[routed(cluster.live())] * 8) as clients, Counting(clients, keys=200, pause=0.01) as writes:
                 join(cluster, 4, 5, 6, 7, 8)
                 turns_more(writes, 200)
-                if LONG:
-                    for number in range(4, 9):
-                        leave(cluster, f"n{number}")
-                else:
-                    change(n1, *(f"leave n{number}" for number in range(4, 9)))
-                    wait_joined(n1, 300)
-                    for number in range(4, 9):
-                        self.assertEqual(cluster[f"n{number}"].process.wait(60), DONE)
-                        cluster.forget(f"n{number}")
+                leave(cluster, *(f"n{number}" for number in range(4, 9)))
                 turns_more(writes, 200)
             writes.check_no_failures()
             self.assertEqual(members(n1), dict.fromkeys(("n1", "n2", "n3"), "normal"))

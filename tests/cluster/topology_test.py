@@ -6,8 +6,8 @@ import subprocess
 import unittest
 
 import processes
-from processes import (DONE, FAILED, FORBIDDEN, WRONG_USE, Cluster, ClusterTool, keys_held, keys_seen, plan, wait_joined,
-                       wait_until)
+from processes import (DONE, FAILED, FORBIDDEN, WRONG_USE, Cluster, ClusterTool, keys_held, keys_seen, plan,
+                       wait_joined, wait_until)
 
 KEYS = 1000
 
