@@ -65,9 +65,15 @@ Status PeerBook::check_cluster(const Greeter& greeter) const {
 
 Status PeerBook::check_self(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
-  if (hello.to && hello.to != self_.node)
-    return unavailable(cat(greeter.to_text(), " means node ", hex(hello.to.value), ", but ", own_text(self_),
+  if (hello.to && hello.to != self_.node) {
+    const bool foreign = hello.cluster && hello.cluster != greeter.ring.cluster;
+    const auto of = [foreign](ClusterId cluster) {
+      return foreign ? " of cluster " + hex(cluster.value) : "";
+    };
+    return unavailable(cat(greeter.to_text(), of(hello.cluster), " means node ", hex(hello.to.value),
+                           ", but ", own_text(self_), of(greeter.ring.cluster),
                            ": do both advertise one address?"));
+  }
   if (hello.node != self_.node) return {};
   if (hello.boot == self_.boot)
     return forbidden(cat(own_text(self_), " and has dialed itself at ", escaped(hello.peer_address),

@@ -58,7 +58,8 @@ class PeerBook {
   Status load(std::string_view bytes);
   std::string encode() const;
 
-  // Checked in this order: versions, cluster, intended node, ourselves, membership and disk, boot.
+  // Checked in this order: versions, intended node, ourselves, cluster, membership and disk, boot. Who means
+  // another node is only told so, whatever cluster took over that address: to be FORBIDDEN ends a life.
   //
   // A node that the ring doesn't know, but whose own ring is later, is welcome on kControl alone, to bring us
   // that ring. Who only asks who is there (kIdentify) is told, whatever is known of him: a refusal would read

@@ -7,10 +7,9 @@ import threading
 import time
 import unittest
 
-from processes import Cluster, ClusterTool, Node, free_ports, kvctl, wait_until
+from processes import (DONE, FAILED, FORBIDDEN, LONG, UNKNOWN, WRONG_USE, Cluster, ClusterTool, Node, free_ports, kvctl,
+                       wait_until)
 
-LONG = bool(os.environ.get("RINGKV_LONG"))
-DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)
 KEYS = [f"key:{i}" for i in range(60)]
 
 

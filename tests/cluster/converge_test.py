@@ -2,8 +2,6 @@
 import base64
 import concurrent.futures
 import itertools
-import json
-import os
 import pathlib
 import re
 import shutil
@@ -11,30 +9,10 @@ import signal
 import time
 import unittest
 
-from processes import Cluster, run, wait_until
+from processes import (DONE, FAILED, HINTS_OFF, LONG, NOT_FOUND, ROUNDS_OFF, WRONG_USE, Cluster, load, run, statistic,
+                       wait_converged, wait_hints_drained, wait_until)
 
-LONG = bool(os.environ.get("RINGKV_LONG"))
-DONE, NOT_FOUND, WRONG_USE, FAILED = range(4)
-ROUNDS_OFF = ("--anti-entropy-interval", "0s")
-HINTS_OFF = ("--hint-budget", "0")
 ROUNDS_OFTEN = ("--anti-entropy-interval", "2s")
-
-
-def load(node, lines, directory):
-    """Puts (key, value) pairs in bulk, by `kvctl load`."""
-    path = pathlib.Path(directory) / "lines"
-    with open(path, "w", encoding="ascii") as out:
-        for key, value in lines:
-            out.write(json.dumps({"key_b64": base64.b64encode(key.encode()).decode(),
-                                  "value_b64": base64.b64encode(value.encode()).decode()}) + "\n")
-    answer = node.kvctl("load", path, timeout=120)
-    assert answer.returncode == DONE, answer.stderr
-    path.unlink()
-    path.with_name("lines.progress").unlink(missing_ok=True)
-
-
-def statistic(asked, node, name):
-    return asked.json("stats", node.name)[name]
 
 
 def most_resident_mib(node):
@@ -54,17 +32,12 @@ def is_up(cluster, name):
     return all(cluster.states(node).get(name) == "up" for node in cluster.live())
 
 
-def wait_converged(node, seconds=60):
-    answer = node.kvctl("wait", "converged", "--timeout", f"{seconds}s", timeout=seconds + 30)
-    assert answer.returncode == DONE, answer.stderr
-
-
 class Returned(unittest.TestCase):
     def test_a_node_killed_under_5000_puts_gets_all_of_them_by_hints_alone(self):
         with Cluster(3, flags=ROUNDS_OFF) as cluster:
             n1, n3 = cluster["n1"], cluster["n3"]
             n3.end(signal.SIGKILL)
-            load(n1, ((f"k{i}", f"v{i}") for i in range(5000)), n1.directory)
+            load(n1, ((f"k{i}", f"v{i}") for i in range(5000)))
             # B31: whoever holds them goes down too, and comes back.
             for name in ("n1", "n2"):
                 cluster[name].end(signal.SIGKILL)
@@ -75,8 +48,7 @@ class Returned(unittest.TestCase):
             self.assertEqual(not_yet.returncode, 1)
             self.assertIn(b"n3", not_yet.stderr)
             n3.start()
-            answer = n1.kvctl("wait", "hints-drained", "--timeout", "60s", timeout=90)
-            self.assertEqual(answer.returncode, DONE, answer.stderr)
+            wait_hints_drained(n1)
             self.assertEqual(statistic(n1, n3, "store.keys"), 5000)
             for i in range(0, 5000, 97):
                 record = local(n1, "n3", f"k{i}")
@@ -87,7 +59,7 @@ class Returned(unittest.TestCase):
     def test_a_wiped_node_gets_everything_by_rounds_alone(self):
         with Cluster(3, flags=HINTS_OFF + ROUNDS_OFTEN) as cluster:
             n1, n3 = cluster["n1"], cluster["n3"]
-            load(n1, ((f"k{i}", f"v{i}" * 20) for i in range(5000)), n1.directory)
+            load(n1, ((f"k{i}", f"v{i}" * 20) for i in range(5000)))
             n3.end(signal.SIGKILL)
             cluster.wait_for({"n1": "up", "n2": "up", "n3": "down"}, [n1, cluster["n2"]])
             shutil.rmtree(n3.data)
@@ -127,7 +99,7 @@ class Returned(unittest.TestCase):
         with Cluster(3, flags=HINTS_OFF + ROUNDS_OFF) as cluster:
             n1, n3 = cluster["n1"], cluster["n3"]
             keys = [f"k{i}" for i in range(2000)]
-            load(n1, ((key, "old") for key in keys), n1.directory)
+            load(n1, ((key, "old") for key in keys))
             n3.end(signal.SIGKILL)
             cluster.wait_for({"n1": "up", "n2": "up", "n3": "down"}, [n1, cluster["n2"]])
             for key in keys[::100]:
@@ -162,7 +134,7 @@ class Returned(unittest.TestCase):
             n1, n3 = cluster["n1"], cluster["n3"]
             n3.end(signal.SIGKILL)
             cluster.wait_for({"n1": "up", "n2": "up", "n3": "down"}, [n1, cluster["n2"]])
-            load(n1, ((f"k{i}", "v" * 100) for i in range(300)), n1.directory)
+            load(n1, ((f"k{i}", "v" * 100) for i in range(300)))
             partial = n1.json("repair")
             self.assertTrue(partial["partial"])
             n3.start()
@@ -186,7 +158,7 @@ class Deleted(unittest.TestCase):
             n1 = cluster["n1"]
             for order in itertools.permutations(("n1", "n2", "n3")):
                 keys = [f"{'-'.join(order)}:{i}" for i in range(20)]
-                load(n1, ((key, "v") for key in keys), n1.directory)
+                load(n1, ((key, "v") for key in keys))
                 for away, verb in zip(order, ("put", "del", None)):
                     node = cluster[away]
                     node.end(signal.SIGKILL)
@@ -215,7 +187,7 @@ class Deleted(unittest.TestCase):
         count = 100_000 if LONG else 5000
         with Cluster(3, flags=ROUNDS_OFTEN) as cluster:
             n1 = cluster["n1"]
-            load(n1, ((f"k{i}", "v") for i in range(count)), n1.directory)
+            load(n1, ((f"k{i}", "v") for i in range(count)))
             with concurrent.futures.ThreadPoolExecutor(8) as clients:
                 codes = set(clients.map(lambda i: n1.kvctl("del", f"k{i}").returncode, range(count)))
             self.assertEqual(codes, {DONE})
@@ -255,7 +227,7 @@ class Budget(unittest.TestCase):
             n1, n3 = cluster["n1"], cluster["n3"]
             n3.end(signal.SIGKILL)
             cluster.wait_for({"n1": "up", "n2": "up", "n3": "down"}, [n1, cluster["n2"]])
-            load(n1, ((f"k{i}", "v" * 1000) for i in range(1000)), n1.directory)
+            load(n1, ((f"k{i}", "v" * 1000) for i in range(1000)))
             document = n1.json("hints")
             self.assertLessEqual(max(peer["bytes"] for peer in document["peers"]), 64 << 10)
             self.assertGreater(sum(statistic(n1, node, "hints.refused") for node in cluster.live()), 0)
@@ -270,7 +242,7 @@ class OldCopy(unittest.TestCase):
         with Cluster(3, flags=ROUNDS_OFTEN) as cluster:
             n1, n3 = cluster["n1"], cluster["n3"]
             keys = [f"k{i}" for i in range(200)]
-            load(n1, ((key, "old") for key in keys), n1.directory)
+            load(n1, ((key, "old") for key in keys))
             self.assertEqual(n3.end(), 0)
             shutil.copytree(n3.data, n3.directory / "copy")
             n3.start()
@@ -300,7 +272,7 @@ class Damage(unittest.TestCase):
         with Cluster(3, flags=ROUNDS_OFTEN) as cluster:
             n1, n2 = cluster["n1"], cluster["n2"]
             count = 3000
-            load(n1, ((f"k{i}", f"v{i}" * 50) for i in range(count)), n1.directory)
+            load(n1, ((f"k{i}", f"v{i}" * 50) for i in range(count)))
             wait_converged(n1)
             self.assertEqual(n1.end(), 0)  # everything is in table files
             table = max((n1.data / "db").rglob("*.sst"), key=lambda path: path.stat().st_size)
@@ -341,7 +313,7 @@ class Seen(unittest.TestCase):
             self.assertNotIn(holders[0]["node"], owners)
             self.assertIn([False, []], [[r["alive"], r["versions"]] for r in document["replicas"] if r["node"] == away])
             cluster[away].start()
-            self.assertEqual(n1.kvctl("wait", "hints-drained").returncode, DONE)
+            wait_hints_drained(n1)
             self.assertEqual(local(n1, away, "k")["versions"][0]["source"], "hint")
             text = n1.kvctl("explain", "k").stdout.decode()
             self.assertIn("hint", text)

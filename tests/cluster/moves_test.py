@@ -8,9 +8,9 @@ import threading
 import time
 import unittest
 
-from processes import Cluster, kvctl, wait_until
+from processes import (DONE, DROPPED_AT_ONCE, FORBIDDEN, Cluster, change, keys_seen, kvctl, wait_converged, wait_joined,
+                       wait_until)
 
-DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)
 KEYS = 20_000
 MEANWHILE = 3_000
 VALUE = base64.b64encode(b"v" * 500).decode()
@@ -52,23 +52,10 @@ class Writer(threading.Thread):
         assert not self.is_alive(), self.failure
 
 
-def wait_joined(node):
-    answer = node.kvctl("wait", "joined", "--timeout", "60s", timeout=90)
-    assert answer.returncode == DONE, answer.stderr
-
-
-def keys_seen(node):
-    answer = node.kvctl("scan", "--timeout", "30s")
-    assert answer.returncode == DONE, answer.stderr
-    return len(set(answer.stdout.splitlines()))
-
-
 class Moves(unittest.TestCase):
-    FLAGS = ("--drop-grace", "0s")
-
     # Rows B62 and B76: the joiner dies early, in the middle and late; so does a source.
     def test_a_join_that_is_killed_again_and_again_loses_nothing(self):
-        with Cluster(3, flags=self.FLAGS) as cluster:
+        with Cluster(3, flags=DROPPED_AT_ONCE) as cluster:
             old = cluster.live()
             load(cluster["n1"], "before", KEYS)
             writer = Writer(old)
@@ -90,13 +77,12 @@ class Moves(unittest.TestCase):
             self.assertEqual(keys_seen(cluster["n1"]), KEYS + MEANWHILE)
 
     def test_a_leaver_that_is_killed_halfway_ends_by_itself_and_stays_out(self):
-        with Cluster(4, flags=self.FLAGS) as cluster:
+        with Cluster(4, flags=DROPPED_AT_ONCE) as cluster:
             n1, n4 = cluster["n1"], cluster["n4"]
             load(n1, "before", KEYS)
             writer = Writer([cluster[name] for name in ("n1", "n2", "n3")])
             writer.start()
-            self.assertEqual(n1.kvctl("plan", "leave", "n4").returncode, DONE)
-            self.assertEqual(n1.kvctl("plan", "commit").returncode, DONE)
+            change(n1, "leave n4")
             time.sleep(0.3)
             n4.end(signal.SIGKILL)
             n4.launch()
@@ -109,13 +95,12 @@ class Moves(unittest.TestCase):
             self.assertIn("no", said)
             writer.finish()
             self.assertEqual(keys_seen(n1), KEYS + MEANWHILE)
-            answer = n1.kvctl("wait", "converged", "--timeout", "60s", timeout=90)
-            self.assertEqual(answer.returncode, DONE, answer.stderr)
+            wait_converged(n1)
             self.assertEqual({m["name"] for m in n1.json("ring")["members"]}, {"n1", "n2", "n3"})
             self.assertEqual([m["keys"] for m in n1.json("status")["members"]], [KEYS + MEANWHILE] * 3)
 
     def test_a_throttle_holds_for_all_members_and_is_lifted_while_copies_move(self):
-        with Cluster(3, flags=self.FLAGS) as cluster:
+        with Cluster(3, flags=DROPPED_AT_ONCE) as cluster:
             n1 = cluster["n1"]
             load(n1, "before", KEYS)
             self.assertEqual(n1.kvctl("throttle", "1MB").returncode, DONE)
@@ -149,7 +134,7 @@ class Moves(unittest.TestCase):
 
     # What was dropped comes back with the partition, whoever had stamped it.
     def test_a_ring_that_grows_and_shrinks_and_grows_again_has_all_its_keys(self):
-        with Cluster(3, flags=self.FLAGS) as cluster:
+        with Cluster(3, flags=DROPPED_AT_ONCE) as cluster:
             n1 = cluster["n1"]
             load(n1, "before", KEYS)
             for turn in range(2):
@@ -159,15 +144,13 @@ class Moves(unittest.TestCase):
                 wait_joined(n1)
                 wait_until(lambda: all(node.json("stats")["former.partitions"] == 0 for node in cluster.live()),
                            "former owners to let go", 60)
-                self.assertEqual(n1.kvctl("plan", "leave", "n4").returncode, DONE)
-                self.assertEqual(n1.kvctl("plan", "commit").returncode, DONE)
+                change(n1, "leave n4")
                 wait_joined(n1)
                 self.assertEqual(n4.process.wait(30), DONE, n4.err())
                 n4.__exit__()
                 writer.finish()
                 self.assertEqual(keys_seen(n1), KEYS + (turn + 1) * MEANWHILE)
-            answer = n1.kvctl("wait", "converged", "--timeout", "60s", timeout=90)
-            self.assertEqual(answer.returncode, DONE, answer.stderr)
+            wait_converged(n1)
             repaired = n1.json("repair")
             self.assertEqual(repaired["differences"], 0, repaired)
 

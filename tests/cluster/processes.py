@@ -1,4 +1,7 @@
 """Real kvnode and kvctl processes for tests: own ports, own directories, every wait bounded."""
+import base64
+import collections
+import hashlib
 import json
 import os
 import pathlib
@@ -15,6 +18,11 @@ import unittest
 ROOT = pathlib.Path(__file__).parents[2]
 BIN = pathlib.Path(os.environ.get("RINGKV_BIN", pathlib.Path(__file__).parents[2] / "build/release/bin"))
 WAIT_S = 60  # for anything; a sanitizer's build on a busy machine is slow
+LONG = bool(os.environ.get("RINGKV_LONG"))
+DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)  # exit codes
+DROPPED_AT_ONCE = ("--drop-grace", "0s")
+ROUNDS_OFF = ("--anti-entropy-interval", "0s")
+HINTS_OFF = ("--hint-budget", "0")
 
 
 def wait_until(condition, what, seconds=WAIT_S):
@@ -119,8 +127,8 @@ class Node:
 class Cluster:
     """Nodes n1, n2, … of one ring, in racks a, b, c in turn, each with ports of its own that it keeps."""
 
-    def __init__(self, nodes=5, flags=()):
-        self.ports = free_ports(2 * nodes + 4)
+    def __init__(self, nodes=5, flags=(), spare=2):
+        self.ports = free_ports(2 * (nodes + spare))
         self.flags = flags
         self.nodes = {}
         self.count = nodes
@@ -136,6 +144,18 @@ class Cluster:
     def add(self, number):
         node = self.nodes[f"n{number}"] = self.node(number)
         return node
+
+    def launch_waiting(self, number):
+        """One more node, which waits for a plan."""
+        node = self.add(number)
+        node.flags += ("--plan-only",)
+        node.launch()
+        wait_until(lambda: node.name in plan(self.live()[0])["waiting"], f"{node.name} to wait")
+        return node
+
+    def forget(self, name):
+        """It is a member no more, and its directory goes."""
+        self.nodes.pop(name).__exit__()
 
     def peers(self):
         return ",".join(node.peer for node in self.nodes.values())
@@ -184,6 +204,160 @@ def run(program, *words, stdin=b"", timeout=WAIT_S, env=None):
 
 def kvctl(*words, stdin=b"", timeout=WAIT_S):
     return run("kvctl", *words, stdin=stdin, timeout=timeout)
+
+
+# ---- What tests ask and tell a cluster through one of its nodes
+
+
+def load(node, pairs):
+    """Puts (key, value) pairs in bulk."""
+    lines = "".join(json.dumps({"key_b64": base64.b64encode(key.encode()).decode(),
+                                "value_b64": base64.b64encode(value.encode()).decode()}) + "\n" for key, value in pairs)
+    answer = node.kvctl("load", "-", stdin=lines.encode(), timeout=600)
+    assert answer.returncode == DONE, answer.stderr
+
+
+def dump(node):
+    """key -> the set of its values."""
+    answer = node.kvctl("dump", "--timeout", "60s", timeout=600)
+    assert answer.returncode == DONE, answer.stderr
+    kept = {}
+    for line in map(json.loads, answer.stdout.splitlines()):
+        values = line["siblings_b64"] if "siblings_b64" in line else [line["value_b64"]]
+        kept[base64.b64decode(line["key_b64"]).decode()] = {base64.b64decode(value).decode() for value in values}
+    return kept
+
+
+def keys_seen(node):
+    answer = node.kvctl("scan", "--timeout", "30s")
+    assert answer.returncode == DONE, answer.stderr
+    return len(set(answer.stdout.splitlines()))
+
+
+def statistic(asked, node, name):
+    return asked.json("stats", node.name)[name]
+
+
+def keys_held(node):
+    return {m["name"]: m["keys"] for m in node.json("status")["members"]}
+
+
+def members(node):
+    return {m["name"]: m["status"] for m in node.json("ring")["members"]}
+
+
+def plan(node):
+    return node.json("plan", "show")
+
+
+def change(node, *steps):
+    """Begins the steps, each as typed after `kvctl plan`."""
+    for step in (*steps, "commit"):
+        answer = node.kvctl("plan", *step.split())
+        assert answer.returncode == DONE, (step, answer.stderr)
+
+
+def wait_joined(node, seconds=WAIT_S):
+    answer = node.kvctl("wait", "joined", "--timeout", f"{seconds}s", timeout=seconds + 30)
+    assert answer.returncode == DONE, answer.stderr
+
+
+def wait_converged(node, seconds=WAIT_S):
+    answer = node.kvctl("wait", "converged", "--timeout", f"{seconds}s", timeout=seconds + 30)
+    assert answer.returncode == DONE, answer.stderr
+
+
+def wait_hints_drained(node, seconds=WAIT_S):
+    answer = node.kvctl("wait", "hints-drained", "--timeout", f"{seconds}s", timeout=seconds + 30)
+    assert answer.returncode == DONE, answer.stderr
+
+
+def slow(cluster, *names, milliseconds=20):
+    """What these members exchange with anyone takes so long that one can look at a move halfway."""
+    pairs = {tuple(sorted((name, other.name))) for name in names for other in cluster.live() if other.name != name}
+    for one, other in sorted(pairs):
+        answer = cluster.live()[0].kvctl("fault", "delay", one, other, str(milliseconds))
+        assert answer.returncode == DONE, answer.stderr
+
+
+def cut_off(cluster, name):
+    """Nothing gets through between this member and the others."""
+    for other in cluster.live():
+        if other.name != name:
+            answer = other.kvctl("fault", "drop", other.name, name)
+            assert answer.returncode == DONE, answer.stderr
+
+
+def heal(node):
+    answer = node.kvctl("fault", "heal")
+    assert answer.returncode == DONE, answer.stderr
+
+
+def wait_share(node, share, expected):
+    """Until the joiner holds this share of what it is to hold."""
+    wait_until(lambda: statistic(node, node, "store.keys") >= share * expected, f"{share:.0%} of {expected} keys")
+
+
+class Placement:
+    """Who owns what, worked out here from the table that a node shows: clockwise from the key's partition, in each
+    round every rack once."""
+
+    def __init__(self, node):
+        ring = node.json("ring", "--owners")
+        self.epoch = ring["epoch"]
+        self.racks = {m["name"]: m["rack"] for m in ring["members"]}
+        self.table = ring["owners"]
+        self.copies = min(ring["replicas"], len(set(self.table)))
+        self.shift = 64 - (len(self.table).bit_length() - 1)
+        self.lists = {}
+
+    def owners(self, key):
+        first = int.from_bytes(hashlib.sha1(key.encode()).digest()[:8], "big") >> self.shift
+        if first not in self.lists:
+            self.lists[first] = self.walk(first)
+        return self.lists[first]
+
+    def walk(self, first):
+        owners = []
+        while len(owners) < self.copies:
+            racks = set()  # of this round
+            for owner in (*self.table[first:], *self.table[:first]):
+                if len(owners) < self.copies and owner not in owners and self.racks[owner] not in racks:
+                    owners.append(owner)
+                    racks.add(self.racks[owner])
+        return owners
+
+    def copies_of(self, keys):
+        """name -> how many of the keys it owns."""
+        return collections.Counter(owner for key in keys for owner in self.owners(key))
+
+
+def wait_placed(cluster, keys, seconds=WAIT_S):
+    """Until each of the keys, which are all there are, lies on its owners and nowhere else; of nodes that let go of
+    what they don't own any more at once (DROPPED_AT_ONCE)."""
+    node = cluster.live()[0]
+    expected = dict(Placement(node).copies_of(keys))
+    held = {}
+
+    def placed():
+        held.clear()
+        held.update({name: statistic(node, cluster[name], "store.keys") for name in members(node)})
+        return held == expected
+
+    wait_until(placed, f"{expected} keys at the nodes, there are {held}", seconds)
+
+
+def wait_copies(node, keys, sample=100):
+    """Until so many of the keys, from all over, lie on all their owners."""
+    placement = Placement(node)
+    missing = {}
+    for key in list(keys)[::max(1, len(keys) // sample)]:
+        def complete():
+            replicas = [one for one in node.json("explain", key)["replicas"] if "hint_for" not in one]
+            missing[key] = (placement.owners(key), replicas)
+            return [one["node"] for one in replicas if one["versions"]] == placement.owners(key)
+
+        wait_until(complete, f"{key} to be on its owners: {missing}", 30)
 
 
 def clean_environment():

@@ -1,53 +1,19 @@
 """Several real nodes whose ring changes while it holds data: nodes join, leave and take others' places, by plan."""
-import base64
 import concurrent.futures
 import json
 import signal
 import subprocess
 import unittest
 
-from processes import Cluster, ClusterTool, wait_until
+import processes
+from processes import (DONE, FAILED, FORBIDDEN, WRONG_USE, Cluster, ClusterTool, keys_held, keys_seen, plan,
+                       wait_joined, wait_until)
 
-DONE, NOT_FOUND, WRONG_USE, FAILED, UNKNOWN, FORBIDDEN = range(6)
 KEYS = 1000
 
 
 def load(node, count=KEYS):
-    lines = "".join(json.dumps({"key_b64": key_b64(i), "value_b64": "dmFsdWU="}) + "\n" for i in range(count))
-    answer = node.kvctl("load", "-", stdin=lines.encode())
-    assert answer.returncode == DONE, answer.stderr
-
-
-def key_b64(number):
-    return base64.b64encode(f"key:{number}".encode()).decode()
-
-
-def plan(node):
-    return node.json("plan", "show")
-
-
-def wait_joined(node):
-    answer = node.kvctl("wait", "joined", "--timeout", "60s", timeout=90)
-    assert answer.returncode == DONE, answer.stderr
-
-
-def keys_held(node):
-    return {m["name"]: m["keys"] for m in node.json("status")["members"]}
-
-
-def keys_seen(node):
-    answer = node.kvctl("scan")
-    assert answer.returncode == DONE, answer.stderr
-    return len(answer.stdout.splitlines())
-
-
-def launch_waiting(cluster, number):
-    """A node that waits for a plan."""
-    node = cluster.add(number)
-    node.flags += ("--plan-only",)
-    node.launch()
-    wait_until(lambda: node.name in plan(cluster["n1"])["waiting"], f"{node.name} to wait")
-    return node
+    processes.load(node, ((f"key:{i}", "value") for i in range(count)))
 
 
 class ByPlan(unittest.TestCase):
@@ -55,7 +21,7 @@ class ByPlan(unittest.TestCase):
         with Cluster(3) as cluster:
             n1 = cluster["n1"]
             load(n1)
-            n4 = launch_waiting(cluster, 4)
+            n4 = cluster.launch_waiting(4)
             n4.end(signal.SIGKILL)
             n4.launch()  # a second start finds its place on the list
             self.assertEqual(plan(n1)["waiting"], ["n4"])
@@ -105,7 +71,7 @@ class ByPlan(unittest.TestCase):
         with Cluster(3) as cluster:
             n1 = cluster["n1"]
             load(n1, 10)
-            n4 = launch_waiting(cluster, 4)
+            n4 = cluster.launch_waiting(4)
 
             def refused(code, *words, says):
                 answer = n1.kvctl("plan", *words)

@@ -164,6 +164,16 @@ TEST(PeerBook, RefusesAGreetingThatIsMeantForAnotherNode) {
   EXPECT_EQ(fixture.judge(stray).kind, Kind::kWelcome);
 }
 
+// Row B19: FORBIDDEN would end a member whose peer's address was taken over by another cluster.
+TEST(PeerBook, AGreetingForANodeOfAnotherClusterIsOnlyToldWhoIsThereNamingBoth) {
+  const Fixture fixture;
+  PeerHello stray = hello_of_other();
+  stray.to = NodeId{3};
+  stray.cluster = ClusterId{0xC2};
+  fixture.expect_refused(stray, StatusCode::kUnavailable,
+                         {"n2", "00000000000000c2", "0000000000000003", "n1", "00000000000000c1"});
+}
+
 TEST(PeerBook, RefusesItself) {
   const Fixture fixture;
   PeerHello own = hello_of_other();
