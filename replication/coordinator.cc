@@ -65,14 +65,14 @@ void Coordinator::hand_on(const Arrival& arrival, ClientPut put, Token token,
                         " can be reached; nothing was written")),
         outbox);
   }
-  forwards_.start(arrival, {.body = std::move(put)}, *best, outbox);
+  forwards_.start(arrival, {.body = std::move(put)}, *best, {}, outbox);
 }
 
 void Coordinator::forward(const Arrival& arrival, ClientRequest request, NodeId to, MessageOutbox& outbox) {
   Status status = check_room(load(arrival), 0);
   if (status.ok() && !environment_.view.is_reachable(to)) status = environment_.view.unreachable(to);
   if (!status.ok()) return environment_.answer(arrival.requester, refusal(std::move(status)), outbox);
-  forwards_.start(arrival, std::move(request), to, outbox);
+  forwards_.start(arrival, std::move(request), to, {}, outbox);
 }
 
 void Coordinator::on(const Arrival& arrival, ForwardedRequest request, MessageOutbox& outbox) {
@@ -86,15 +86,36 @@ void Coordinator::on(ForwardedReply reply, Time now, WallMicros wall_now, Messag
   if (returned) take_back(std::move(*returned), {now, wall_now}, outbox);
 }
 
-// Its target did nothing, since it had a newer ring; so it begins anew by that.
+// Its target did nothing: it had a newer ring, by which the put begins anew, or no room, and the next owner
+// may have some.
 void Coordinator::take_back(Forwards::Returned returned, Moment moment, MessageOutbox& outbox) {
   for (const Requester& requester : returned.requesters) {
-    on(Arrival{.requester = requester,
-               .deadline = returned.deadline,
-               .now = moment.now,
-               .wall_now = moment.wall_now},
-       returned.put, outbox);
+    const Arrival arrival{.requester = requester,
+                          .deadline = returned.deadline,
+                          .now = moment.now,
+                          .wall_now = moment.wall_now};
+    const bool under_way =
+        returned.put.operation && environment_.operations.find(returned.put.operation) != nullptr;
+    if (returned.full.empty() || under_way) {
+      on(arrival, returned.put, outbox);
+    } else {
+      hand_on_again(arrival, returned, outbox);
+    }
   }
+}
+
+void Coordinator::hand_on_again(const Arrival& arrival, const Forwards::Returned& returned,
+                                MessageOutbox& outbox) {
+  const RingView& view = environment_.view;
+  const Place place = view.place(returned.put.bucket, returned.put.key);
+  const std::vector<NodeId> owners = view.owners_of(place.partition);
+  const auto next = std::find_if(owners.begin(), owners.end(), [&](NodeId owner) {
+    return view.is_reachable(owner) &&
+           std::find(returned.full.begin(), returned.full.end(), owner) == returned.full.end();
+  });
+  if (next == owners.end())
+    return environment_.refuse(arrival, returned.put, place.token, returned.why_full, outbox);
+  forwards_.start(arrival, {.body = returned.put}, *next, returned.full, outbox);
 }
 
 bool Coordinator::answered_as_retry(const Arrival& arrival, const ClientPut& put,

@@ -94,6 +94,7 @@ class Coordinator {
   void hand_on(const Arrival& arrival, ClientPut put, Token token, const std::vector<NodeId>& owners,
                MessageOutbox& outbox);
   void take_back(Forwards::Returned returned, Moment moment, MessageOutbox& outbox);
+  void hand_on_again(const Arrival& arrival, const Forwards::Returned& returned, MessageOutbox& outbox);
   void start_get(const Arrival& arrival, GetRequest::Question question, MessageOutbox& outbox);
   void wake(RequestNumber request, Moment moment, MessageOutbox& outbox);
 

@@ -8,12 +8,14 @@
 
 namespace ringkv {
 
-void Forwards::start(const Arrival& arrival, ClientRequest request, NodeId to, MessageOutbox& outbox) {
+void Forwards::start(const Arrival& arrival, ClientRequest request, NodeId to, std::vector<NodeId> full,
+                     MessageOutbox& outbox) {
   Forward forward{.requesters = {arrival.requester},
                   .request = std::move(request),
                   .to = to,
                   .deadline = arrival.deadline,
-                  .epoch = environment_.view.ring().epoch()};
+                  .epoch = environment_.view.ring().epoch(),
+                  .full = std::move(full)};
   const RequestNumber number = environment_.numbers.next();
   environment_.numbers.wake(number, forward.deadline);
   environment_.statistics.count_forwarded();
@@ -56,6 +58,13 @@ std::optional<Forwards::Returned> Forwards::on(ForwardedReply reply, MessageOutb
     if (forward.put() == nullptr || environment_.view.ring().epoch() <= forward.epoch) return std::nullopt;
     return take_back(reply.request);
   }
+  if (reply.reply.status.code() == StatusCode::kOutOfSpace && forward.put() != nullptr && !forward.resent) {
+    forward.full.push_back(forward.to);
+    if (environment_.view.ring().epoch() != forward.epoch) forward.full.clear();
+    Returned returned = take_back(reply.request);
+    returned.why_full = std::move(reply.reply.status);
+    return returned;
+  }
   finish(reply.request, reply.reply, outbox);
   return std::nullopt;
 }
@@ -81,8 +90,11 @@ Forwards::Returned Forwards::take_back(RequestNumber number) {
   auto taken = forwards_.extract(number);
   Forward& forward = taken.mapped();
   environment_.held_bytes -= forward.held_bytes;
-  Returned returned{std::move(forward.requesters), std::move(std::get<ClientPut>(forward.request.body)),
-                    forward.deadline};
+  Returned returned{std::move(forward.requesters),
+                    std::move(std::get<ClientPut>(forward.request.body)),
+                    forward.deadline,
+                    std::move(forward.full),
+                    {}};
   if (returned.put.operation) environment_.operations.forget(returned.put.operation);
   return returned;
 }

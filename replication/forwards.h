@@ -17,17 +17,21 @@ class Forwards {
  public:
   explicit Forwards(RequestEnvironment& environment) : environment_(environment) {}
 
-  // The request was checked, and there is room for it.
-  void start(const Arrival& arrival, ClientRequest request, NodeId to, MessageOutbox& outbox);
+  // The request was checked, and there is room for it. `full`: owners that had none.
+  void start(const Arrival& arrival, ClientRequest request, NodeId to, std::vector<NodeId> full,
+             MessageOutbox& outbox);
 
   // False: not one of these.
   bool add_requester(RequestNumber request, const Requester& requester);
 
-  // A put to be routed anew by this node's own coordinator: its target had a newer ring and did nothing.
+  // A put to be routed anew by this node's own coordinator: its target had a newer ring, or no room on its
+  // disk, and did nothing.
   struct Returned {
     std::vector<Requester> requesters;
     ClientPut put;
     Time deadline;
+    std::vector<NodeId> full;  // owners of the present ring that had no room, the last one now
+    Status why_full;           // as it said; OK: a newer ring
   };
   std::optional<Returned> on(ForwardedReply reply, MessageOutbox& outbox);
   std::vector<Returned> on_ring(MessageOutbox& outbox);
@@ -49,6 +53,7 @@ class Forwards {
     uint64_t epoch = 0;    // by which it was routed
     bool refused = false;  // by a newer ring: nothing was done, and that ring is on its way here
     bool resent = false;   // its target may have taken it before
+    std::vector<NodeId> full;
     size_t held_bytes = 0;
 
     const ClientPut* put() const { return std::get_if<ClientPut>(&request.body); }

@@ -38,6 +38,20 @@ TEST(Forwards, WithoutAnOwnerInReachNothingIsWritten) {
   EXPECT_NE(cluster.message(request).find("n1, n2 and n3"), std::string::npos);
 }
 
+// L6: a full disk stays so for good, and the others are enough.
+TEST(Forwards, APutThatAnOwnerHasNoRoomForGoesToTheNextOne) {
+  ClusterFixture cluster(5);
+  const std::string key = cluster.key_of(1);
+  cluster.node(1).coordinator->refuse_puts("the disk of n1 is nearly full");
+  const ClientReply reply = cluster.put(5, {.key = key, .value = "v", .operation = kOperation});
+  EXPECT_TRUE(reply.status.ok());
+  EXPECT_EQ(reply.boot, cluster.node(2).fixture.store->actor().boot);
+  EXPECT_EQ(cluster.node(5).coordinator->under_way(), 0U);
+
+  for (const uint64_t owner : {2, 3}) cluster.node(owner).coordinator->refuse_puts("no room either");
+  EXPECT_EQ(cluster.put(5, {.key = key, .value = "w"}).status.code(), StatusCode::kOutOfSpace);
+}
+
 TEST(Forwards, TheOwnersRefusalComesBackAsItIs) {
   ClusterFixture cluster(5);
   cluster.see_unreachable(1, {2, 3});
@@ -71,7 +85,8 @@ TEST(Forwards, ARefusedOperationMayBeTriedAgainThroughTheSameNode) {
                       .value = "v",
                       .operation = kOperation,
                       .first_tried = cluster.node(5).fixture.store->actor().boot};
-  cluster.node(1).coordinator->refuse_puts("the disk is nearly full");
+  for (const uint64_t owner : {1, 2, 3})
+    cluster.node(owner).coordinator->refuse_puts("the disk is nearly full");
   EXPECT_EQ(cluster.put(5, put).status.code(), StatusCode::kOutOfSpace);
   cluster.node(1).coordinator->take_puts();
   EXPECT_TRUE(cluster.put(5, put).status.ok());

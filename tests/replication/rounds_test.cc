@@ -49,6 +49,21 @@ TEST(Rounds, TheFirstBeginsWithinASecondAndTheOthersEveryIntervalOrSo) {
   }
 }
 
+// What it stamped while it owned something here may wait to hear that its life is over (boot_closing.h).
+TEST(Rounds, AskWhoSharesNothingWhichLifeItHas) {
+  RoundFixture cluster(4, seconds(10), /*replicas=*/2);
+  bool asked = false;
+  cluster.on_written = [&](auto& from, auto& letter) {
+    asked = asked || (from.id == NodeId{1} && letter.to == NodeId{3} &&
+                      std::holds_alternative<RoundCompare>(letter.message));
+  };
+  cluster.run_for(seconds(30));
+
+  EXPECT_TRUE(asked);
+  EXPECT_EQ(cluster.statistics(1).rounds_failed, 0U);
+  EXPECT_EQ(cluster.statistics(1).rounds_equal, cluster.statistics(1).rounds);
+}
+
 TEST(Rounds, BeginAtOnceWhenTheSourceReturns) {
   RoundFixture cluster(2, seconds(10));
   cluster.run_for(seconds(2));

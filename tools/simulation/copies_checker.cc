@@ -190,6 +190,16 @@ std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring
   return violation;
 }
 
+std::vector<KeptHint> kept_hints(const MemoryDisk& disk) {
+  std::vector<KeptHint> hints;
+  (void)each_entry(disk, Family::kHints, [&](std::string_view key, std::string_view) {
+    const std::optional<StorageKeyParts> parts =
+        parse_storage_key(key.substr(std::min(key.size(), kNodeBytes)));
+    if (parts) hints.push_back({CopiesChecker::intended_by(key), parts->token});
+  });
+  return hints;
+}
+
 std::optional<Violation> check_erasure(const RecordStore& store, std::string_view storage_key,
                                        std::string_view record) {
   const std::optional<StorageKeyParts> parts = parse_storage_key(storage_key);

@@ -41,6 +41,13 @@ std::optional<Violation> check_copies(const Convergent& found);
 // those who were never members.
 std::optional<Violation> check_keys_owned(const NodeCopy& copy, const Ring& ring);
 
+// For whom the hints on a disk are, and where their keys lie.
+struct KeptHint {
+  NodeId intended;
+  Token token = 0;
+};
+std::vector<KeptHint> kept_hints(const MemoryDisk& disk);
+
 // I12: all that a record's context covers lies under the floor of the node that lets it go.
 std::optional<Violation> check_erasure(const RecordStore& store, std::string_view storage_key,
                                        std::string_view record);

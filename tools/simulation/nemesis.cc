@@ -105,6 +105,58 @@ void Nemesis::make_peace() {
   network_.heal_all();
 }
 
+Machines Nemesis::chosen_core() const {
+  const Ring* newest = newest_ring_of(setting_.nodes);
+  if (newest == nullptr) return {};
+  Machines candidates;
+  for (SimulatedNode* node : setting_.nodes) {
+    if (!is_gone(*node) && newest->description().find_member(node->node()) != nullptr)
+      candidates.push_back(node);
+  }
+  return simulation::chosen_core(
+      *newest, candidates, [this](const SimulatedNode& node) { return !votes_taken_.contains(&node); },
+      world_.random);
+}
+
+void Nemesis::make_peace_in(const Machines& core) {
+  make_peace();
+  for (SimulatedNode* node : setting_.nodes) {
+    if (std::find(core.begin(), core.end(), node) == core.end()) break_for_good(*node, core);
+  }
+}
+
+// A disk may be full of one from which a change under way wants nothing: that would wait until its operator
+// makes room, or takes the change back.
+void Nemesis::break_for_good(SimulatedNode& node, const Machines& core) {
+  const Ring* ring = newest_ring_of(setting_.nodes);
+  const Member* member = ring == nullptr ? nullptr : ring->description().find_member(node.node());
+  const bool may_fill = member != nullptr && member->status == MemberStatus::kNormal &&
+                        !ring->description().change && !ring->description().plan;
+  const uint64_t roll = world_.random.below(may_fill ? 3 : 2);
+  if (member == nullptr || roll == 0) {
+    world_.trace.add(world_.events.now(), node.name(), "is dead for good");
+    dead_.insert(&node);
+    if (node.running()) node.kill();
+  } else if (roll == 1) {
+    cut_off(node, core);
+  } else {
+    world_.trace.add(world_.events.now(), node.name(), "has a full disk for good");
+    node.set_space(kNearlyFull);
+    world_.sightings.saw(sighting::kFullForGood);
+  }
+}
+
+// From the core, both ways or one way.
+void Nemesis::cut_off(const SimulatedNode& node, const Machines& core) {
+  world_.trace.add(world_.events.now(), node.name(), "is cut off for good");
+  world_.sightings.saw(sighting::kCutOffForGood);
+  const uint64_t roll = world_.random.below(3);
+  for (const SimulatedNode* other : core) {
+    if (roll != 0) network_.cut({node.name(), other->name()});
+    if (roll != 1) network_.cut({other->name(), node.name()});
+  }
+}
+
 // A Poisson process: the intervals are exponential.
 void Nemesis::schedule(Duration apart, const std::function<void()>& strike) {
   if (apart == Duration::zero()) return;

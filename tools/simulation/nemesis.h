@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/simulation/core.h"
 #include "tools/simulation/history.h"
 #include "tools/simulation/ring_operator.h"
 #include "tools/simulation/simulated_node.h"
@@ -35,7 +36,13 @@ class Nemesis {
   // No more faults; what is down is started, disks have room, everybody hears everybody, clocks are right.
   void make_peace();
 
-  bool is_gone(const SimulatedNode& node) const { return &node == gone_; }
+  // The same for these alone; the others stay broken for good, each in one way or another, and have nothing
+  // more to do with them.
+  void make_peace_in(const Machines& core);
+  // As few as suffice, or some more; none: too much was lost.
+  Machines chosen_core() const;
+
+  bool is_gone(const SimulatedNode& node) const { return &node == gone_ || dead_.contains(&node); }
   // One that is a member still, of the newest ring that anybody holds.
   bool is_gone_member(const SimulatedNode& node) const;
 
@@ -66,6 +73,8 @@ class Nemesis {
   void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
   void damage();
   void leave_for_good();
+  void break_for_good(SimulatedNode& node, const Machines& core);
+  void cut_off(const SimulatedNode& node, const Machines& core);
   void aim();
   void hit(SimulatedNode& node);
   void isolate(const SimulatedNode& node);
@@ -92,6 +101,7 @@ class Nemesis {
   std::set<const SimulatedNode*> copied_;  // to be put back to that
   SimulatedNode* damaged_ = nullptr;
   const SimulatedNode* gone_ = nullptr;
+  std::set<const SimulatedNode*> dead_;            // in the end
   std::map<const SimulatedNode*, Time> joins_at_;  // of those that have left
   RingOperator operator_;
   bool partitioned_ = false;

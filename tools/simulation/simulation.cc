@@ -11,9 +11,11 @@
 
 #include "base/text.h"
 #include "gossip/cluster_clock.h"
+#include "node/ring_driver.h"
 #include "tools/simulation/checkers.h"
 #include "tools/simulation/cluster_watch.h"
 #include "tools/simulation/copies_checker.h"
+#include "tools/simulation/core_checker.h"
 #include "tools/simulation/nemesis.h"
 #include "tools/simulation/peace_checker.h"
 #include "tools/simulation/ring_history.h"
@@ -37,8 +39,12 @@ constexpr Duration kFoundingMax = seconds(90);
 // Longer than any deadline, and after that as long as it takes, but no longer than this.
 constexpr Duration kPeaceMin = seconds(6);
 constexpr Duration kPeaceMax = seconds(120);
+// Two that are given up one after the other, and as long for all else.
+constexpr Duration kCoreSettlesWithin = 2 * RingDriver::kGivenUpAfter + std::chrono::minutes(5);
 constexpr Duration kLookAtPeace = seconds(1);
 constexpr Duration kLastReads = seconds(6);
+// Of a connection that nothing comes through any more, by its ends.
+constexpr Duration kSilenceFound = seconds(20);
 constexpr uint32_t kPartitions[] = {8, 16, 64};
 constexpr Duration kRoundIntervals[] = {seconds(2), seconds(4), seconds(10)};
 constexpr uint64_t kHintBudgets[] = {0, 16 << 10, 64 << 10, 256 << 10, 16 << 20};
@@ -84,6 +90,18 @@ class Simulation {
     nemesis_->strike_members();
     pass(settings_.duration);
     workload_->quiesce();
+    if (settings_.mode == Mode::kLiveness) {
+      go_on_in_core();
+    } else {
+      converge_in_peace();
+    }
+    if (!violation_) check_ring_changes();
+    for (const auto& node : nodes_) node->count_figures();
+    return result();
+  }
+
+ private:
+  void converge_in_peace() {
     nemesis_->make_peace();
     faults_ = Faults();
     converge();
@@ -95,12 +113,8 @@ class Simulation {
     if (!violation_) check_at_rest(converged);
     if (!violation_) violation_ = check_history(history_, facts());
     if (!violation_) violation_ = check_peace(history_, last_reads, facts());
-    if (!violation_) check_ring_changes();
-    for (const auto& node : nodes_) node->count_figures();
-    return result();
   }
 
- private:
   RingFacts facts() const {
     RingFacts facts;
     facts.copies = std::min(kReplicas, settings_.nodes);
@@ -458,6 +472,104 @@ class Simulation {
     for (const auto& node : nodes_) {
       if (!violation_ && is_there(*node)) check_node_leaves(*node, *node->life());
     }
+  }
+
+  // ---- a core
+
+  void go_on_in_core() {
+    const Machines core = nemesis_->chosen_core();
+    faults_ = Faults();
+    if (core.empty()) {
+      sightings_.saw(sighting::kNoCore);
+      nemesis_->make_peace();
+      pass(kPeaceMin);
+    } else {
+      if (newest_ring()->description().change) sightings_.saw(sighting::kCoreInChange);
+      nemesis_->make_peace_in(core);
+      demand_progress(core);
+    }
+    if (!violation_) violation_ = check_history(history_, facts());
+  }
+
+  void demand_progress(const Machines& core) {
+    settle_in(core);
+    std::vector<uint32_t> asked;
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+      const bool is_of_core = std::find(core.begin(), core.end(), nodes_[node].get()) != core.end();
+      if (is_of_core && is_there(*nodes_[node])) asked.push_back(node);
+    }
+    // A connection that was silenced is known to be dead only once it has been used.
+    if (!violation_) workload_->write_everything(asked);
+    if (!violation_) workload_->read_through(asked);
+    pass(kSilenceFound);
+    const size_t first = history_.operations().size();
+    if (!violation_) workload_->write_everything(asked);
+    pass(kLastReads);
+    if (!violation_) workload_->read_through(asked);
+    pass(kLastReads);
+    const std::vector<CoreMember> members = members_of(core);
+    if (!violation_) violation_ = what_core_lacks(members);
+    if (violation_) return;
+    violation_ = check_core(history_, first, members);
+    for (const auto& [bucket, key] : workload_->keys()) {
+      const bool served = is_served_by(members, bucket, key);
+      sightings_.saw(served ? sighting::kCoreServesKey : sighting::kCoreLacksKey);
+    }
+  }
+
+  // A change that waits for somebody outside is taken back after ten minutes, and a leaver given up then.
+  void settle_in(const Machines& core) {
+    pass(kPeaceMin);
+    const Time began = events_.now();
+    std::optional<Violation> lacking = what_core_lacks(members_of(core));
+    while (lacking && events_.now() < began + kCoreSettlesWithin && !violation_) {
+      drop_draft();
+      pass(kLookAtPeace);
+      lacking = what_core_lacks(members_of(core));
+    }
+    if (!violation_) violation_ = std::move(lacking);
+    if (events_.now() > began + RingDriver::kGivenUpAfter) sightings_.saw(sighting::kCoreWaitedLong);
+  }
+
+  // The node that it is for; and where that isn't an owner any more, all owners: one outside, if there is
+  // one.
+  static NodeId whom_awaits(const KeptHint& hint, const Ring& ring, const Machines& core) {
+    const Partition partition = partition_of(hint.token, ring.partitions());
+    if (ring.is_owner(hint.intended, partition)) return hint.intended;
+    NodeId awaited = hint.intended;
+    for (const auto& list : {ring.preference_list(partition), ring.next_preference_list(partition)}) {
+      for (const uint16_t position : list) {
+        const NodeId owner = ring.member(position).node;
+        const bool is_of_core = std::any_of(
+            core.begin(), core.end(), [owner](const SimulatedNode* node) { return node->node() == owner; });
+        if (!is_of_core) return owner;
+        awaited = owner;
+      }
+    }
+    return awaited;
+  }
+
+  std::vector<CoreMember> members_of(const Machines& core) const {
+    std::vector<CoreMember> members;
+    for (const SimulatedNode* node : core) {
+      if (!is_there(*node)) continue;  // it has left
+      CoreMember& member = members.emplace_back();
+      member.name = node->name();
+      member.node = node->node();
+      member.serves = node->serving() && workload_->ready();
+      if (!member.serves) continue;
+      const Life& life = *node->life();
+      member.ring = &life.ring();
+      for (const Partition partition : life.wholeness().incomplete_partitions())
+        member.incomplete.insert(partition);
+      for (const KeptHint& hint : kept_hints(node->disk()))
+        ++member.hints[whom_awaits(hint, life.ring(), core)];
+      for (const Member& other : life.ring().description().members) {
+        if (node->can_reach(other.node)) member.reached.insert(other.node);
+      }
+      member.state = node->member_state();
+    }
+    return members;
   }
 
   // I5 for changes of the ring, which are named by the time to live that they set.

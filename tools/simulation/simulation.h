@@ -11,8 +11,13 @@
 
 namespace ringkv::simulation {
 
+// What happens once faults have stopped. Safety: all is healed, and everything must converge. Liveness: a
+// part that suffices is, the rest stays broken for good, and what the rules demand must go on.
+enum class Mode : uint8_t { kSafety, kLiveness };
+
 struct SimulationSettings {
   uint64_t seed = 1;
+  Mode mode = Mode::kSafety;
   uint32_t nodes = 5;  // of one ring, in three racks
   Duration duration = std::chrono::minutes(10);
   double operations_per_second = 12;

@@ -291,8 +291,15 @@ void Workload::submit_ring_change(uint32_t client) {
 }
 
 void Workload::read_everything(const std::set<std::string>& absent) {
+  std::vector<uint32_t> nodes;
   for (uint32_t node = 0; node < settings_.nodes.size(); ++node) {
-    if (absent.contains(settings_.nodes[node].name)) continue;
+    if (!absent.contains(settings_.nodes[node].name)) nodes.push_back(node);
+  }
+  read_through(nodes);
+}
+
+void Workload::read_through(const std::vector<uint32_t>& nodes) {
+  for (const uint32_t node : nodes) {
     for (const Key& key : keys_) {
       Operation read;
       read.request = {ClientGet{key.bucket, key.name, 0, true}, kTimeout};
@@ -306,6 +313,27 @@ void Workload::read_everything(const std::set<std::string>& absent) {
     submit(node, std::move(status));
     clients_[node]->end_turn();
   }
+}
+
+void Workload::write_everything(const std::vector<uint32_t>& nodes) {
+  for (const uint32_t node : nodes) {
+    for (const Key& key : keys_) {
+      ClientPut put;
+      put.bucket = key.bucket;
+      put.key = key.name;
+      put.value = new_value();
+      Operation operation;
+      operation.request = {std::move(put), kTimeout};
+      submit(node, std::move(operation));
+    }
+    clients_[node]->end_turn();
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> Workload::keys() const {
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const Key& key : keys_) keys.emplace_back(key.bucket, key.name);
+  return keys;
 }
 
 void Workload::submit(uint32_t client, Operation operation) {

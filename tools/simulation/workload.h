@@ -47,6 +47,11 @@ class Workload {
   // node, with what each replica holds, and how each node sees the others.
   void read_everything(const std::set<std::string>& absent);
 
+  // The same for those alone that are asked; and before it a put of every key through each of them.
+  void read_through(const std::vector<uint32_t>& nodes);
+  void write_everything(const std::vector<uint32_t>& nodes);
+  std::vector<std::pair<std::string, std::string>> keys() const;  // with their buckets
+
   uint64_t under_way() const { return under_way_; }
   std::vector<std::string> client_names() const;
 
