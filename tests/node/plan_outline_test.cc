@@ -90,6 +90,10 @@ TEST_F(PlanOutlineTest, CountsAtALiveOwnerWhereTheSourceIsDown) {
 TEST_F(PlanOutlineTest, WarnsOfRacksCopiesAndVoters) {
   EXPECT_NE(outline(with({PlanLeave{"n4"}})).report.warnings.at(0).find("rack d"), std::string::npos);
   EXPECT_NE(outline(with({PlanReplicas{5}})).report.warnings.at(0).find("N is 5"), std::string::npos);
+  EXPECT_EQ(outline(with({PlanRack{"n2", "z"}})).report.warnings.at(0),
+            "n2 must be started with --rack z from then on, or without");
+  EXPECT_EQ(outline(with({PlanWeight{"n2", 0.5}})).report.warnings.at(0),
+            "n2 must be started with --weight 0.5 from then on, or without");
   const std::vector<std::string> warnings = outline(with({PlanLeave{"n3"}, PlanLeave{"n4"}})).report.warnings;
   EXPECT_NE(warnings.back().find("two voters"), std::string::npos) << warnings.back();
 }
