@@ -90,7 +90,7 @@ struct RingDescription {
   std::vector<Member> waiting;             // asked to join by plan and are no members; in order of name
   std::vector<BucketDescription> buckets;  // in order of name; the default bucket first
   std::string secret;                      // 32 random bytes: keys the records' hashes
-  // Members that had to leave by the others' word alone since an operator last changed who is in the ring.
+  // Members that were removed by the others' word alone since an operator last changed who is in the ring.
   uint32_t auto_removed = 0;
 
   uint32_t partitions() const { return static_cast<uint32_t>(owners.size()); }

@@ -95,7 +95,9 @@ Status PeerBook::check_not_lost(const Greeter& greeter, const Member& member) co
 Status PeerBook::check_member(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
   const Member* member = greeter.ring.find_member(hello.node);
-  if (member != nullptr && member->disk == hello.disk) return check_not_lost(greeter, *member);
+  const bool is_known = member != nullptr && member->disk == hello.disk;
+  // A later ring may say otherwise of whom this one has lost.
+  if (is_known && !(member->lost && greeter.has_later_ring())) return check_not_lost(greeter, *member);
   if (greeter.has_later_ring()) {
     if (hello.channel == PeerChannel::kControl) return {};
     return unavailable(cat(greeter.to_text(), " isn't in the ring of epoch ", greeter.ring.epoch, " that ",

@@ -397,8 +397,8 @@ void ClusterMember::force_ring(const ClientForceRing& request,
   if (Status status = check_force(present, request.lost, sight); !status.ok()) return done(status);
   ForceReport report = force_report(present, request.lost);
   if (!request.apply) return done(std::move(report));
-  const RingDescription next =
-      forced_ring(present, request.lost, static_cast<uint32_t>(environment_.random.next()));
+  const RingDescription next = forced_ring(present, request.lost, environment_.clock.wall_now(),
+                                           static_cast<uint16_t>(environment_.random.next()));
   const std::string encoded = encode_ring_description(next);
   if (const Result<RingDescription> readable = decode_ring_description(encoded); !readable.ok())
     return done(readable.status());

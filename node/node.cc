@@ -194,7 +194,10 @@ Status Node::enter_cluster(OpenedStore& opened) {
               [this](NodeId to, const PeerMessage& message) {
                 if (ended_.ok()) member_->send(to, message);
               },
-          .gossip = [this](GossipMessage message) { member_->on_gossip(identity_.node, std::move(message)); },
+          .gossip =
+              [this](GossipMessage message) {
+                if (ended_.ok()) member_->on_gossip(identity_.node, std::move(message));
+              },
           .serve = [this](const Requester& requester,
                           ClientRequest request) { on_handed_over(requester, std::move(request)); },
           .damaged = [this](const Status& why) { return on_damaged(why); },

@@ -149,7 +149,12 @@ void Node::serve(const Requester& requester, const ClientCancelPlan& request, Ti
 }
 
 void Node::serve(const Requester& requester, const ClientThrottle& request, Time) {
-  member_->limit_transfers(request.bytes_per_second);
+  const uint64_t limit = request.bytes_per_second;
+  if (limit != 0 && (limit < TransferPace::kLeastLimit || limit > TransferPace::kMost)) {
+    return answer(requester, invalid_argument(cat("a throttle is ", TransferPace::kLeastLimit, " to ",
+                                                  TransferPace::kMost, " bytes a second, or none")));
+  }
+  member_->limit_transfers(limit);
   environment_.log.info(
       "node", request.bytes_per_second == 0
                   ? std::string("transfers follow the requests of clients")

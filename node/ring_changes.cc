@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -70,11 +71,15 @@ RingDescription with_change_cancelled(RingDescription ring) {
   return ring;
 }
 
-Result<RingDescription> with_begun_step(const RingDescription& ring, const PlanStep& step) {
+Result<RingDescription> with_begun_steps(const RingDescription& ring, std::span<const PlanStep> steps) {
   if (Status status = check_may_begin(ring); !status.ok()) return status;
-  Result<RingChange> change = plan_target(ring, std::array{step});
+  Result<RingChange> change = plan_target(ring, steps);
   if (!change.ok()) return change.status();
   return with_begun(ring, *std::move(change));
+}
+
+Result<RingDescription> with_begun_step(const RingDescription& ring, const PlanStep& step) {
+  return with_begun_steps(ring, std::array{step});
 }
 
 // As one that waits, whether it has waited or not.
@@ -111,11 +116,12 @@ Result<RingDescription> with_begun_leave(const RingDescription& ring, const std:
   return with_begun_step(ring, PlanLeave{name});
 }
 
-Result<RingDescription> with_begun_auto_removal(const RingDescription& ring, const std::string& name) {
-  if (Status status = check_auto_removal(ring, name); !status.ok()) return status;
-  Result<RingDescription> next = with_begun_step(ring, PlanLeave{name, true});
-  if (next.ok()) ++next->auto_removed;
-  return next;
+Result<RingDescription> with_begun_auto_removal(const RingDescription& ring,
+                                                const std::vector<std::string>& names) {
+  if (Status status = check_auto_removal(ring, names); !status.ok()) return status;
+  std::vector<PlanStep> steps;
+  for (const std::string& name : names) steps.emplace_back(PlanLeave{name, true});
+  return with_begun_steps(ring, steps);
 }
 
 Result<RingDescription> with_begun_weight(const RingDescription& ring, const std::string& name,
@@ -205,31 +211,36 @@ RingEdit begun_replace(std::string_view old_name, const Member& joiner) {
   };
 }
 
-Status check_auto_removal(const RingDescription& ring, std::string_view name) {
-  const Member* member = ring.find_member(name);
-  if (member == nullptr || member->status != MemberStatus::kNormal)
-    return forbidden(cat(name, " is no member that could leave"));
+Status check_auto_removal(const RingDescription& ring, const std::vector<std::string>& names) {
   if (Status status = check_may_begin(ring); !status.ok()) return status;
-  const auto members = static_cast<uint32_t>(ring.members.size());
-  const auto voters = std::count_if(ring.members.begin(), ring.members.end(),
-                                    [name](const Member& one) { return one.voter && one.name != name; });
-  if (members - 1 < ring.replicas) {
-    return forbidden(cat(name, " doesn't leave by itself: ", members - 1, " members would be left for ",
-                         ring.replicas, " copies of a key"));
+  size_t voters = 0;
+  size_t found = 0;
+  for (const Member& member : ring.members) {
+    if (member.lost) return forbidden(cat(member.name, " was declared lost: an operator plans what follows"));
+    const bool goes = std::find(names.begin(), names.end(), member.name) != names.end();
+    found += goes && member.status == MemberStatus::kNormal ? 1 : 0;
+    voters += member.voter && !goes ? 1 : 0;
   }
-  if (voters == 0) return forbidden(cat(name, " is the last voter"));
-  if (2 * (ring.auto_removed + 1) >= members + ring.auto_removed) {
-    return forbidden(cat(name, " doesn't leave by itself: ", ring.auto_removed,
-                         " have, and with it they would be no minority any more of the ",
-                         members + ring.auto_removed, " that there were: an operator must decide"));
+  if (names.empty() || found != names.size())
+    return forbidden("not all of them are members that could leave");
+  if (voters == 0) return forbidden("no voter would be left");
+  const size_t left = ring.members.size() - found;
+  if (left < ring.replicas) {
+    return forbidden(cat("nobody leaves unasked: ", left, " members would be left for ", ring.replicas,
+                         " copies of a key"));
+  }
+  const size_t there_were = ring.members.size() + ring.auto_removed;
+  if (2 * (ring.auto_removed + found) >= there_were) {
+    return forbidden(cat("nobody leaves unasked: with ", found, " more, ", ring.auto_removed + found, " of ",
+                         there_were, " would be gone, no minority: an operator must decide"));
   }
   return {};
 }
 
-RingEdit begun_auto_removal(uint64_t epoch, std::string_view name) {
-  return [epoch, name = std::string(name)](const RingDescription& ring) -> Result<RingDescription> {
+RingEdit begun_auto_removal(uint64_t epoch, std::vector<std::string> names) {
+  return [epoch, names = std::move(names)](const RingDescription& ring) -> Result<RingDescription> {
     if (ring.epoch != epoch) return ring;
-    return with_begun_auto_removal(ring, name);
+    return with_begun_auto_removal(ring, names);
   };
 }
 
@@ -268,6 +279,15 @@ RingEdit voting(std::string_view name) {
 
 RingEdit removed(std::string_view name) {
   return [name = std::string(name)](const RingDescription& ring) { return with_removed(ring, name); };
+}
+
+RingEdit removed_unheard(std::string_view name) {
+  return [name = std::string(name)](const RingDescription& ring) {
+    const bool goes = ring.find_member(name) != nullptr;
+    Result<RingDescription> next = with_removed(ring, name);
+    if (next.ok() && goes) ++next->auto_removed;
+    return next;
+  };
 }
 
 }  // namespace ringkv

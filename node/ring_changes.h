@@ -5,7 +5,9 @@
 // Refused while another one is under way or drafted.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/ring_edits.h"
 
@@ -18,11 +20,12 @@ RingEdit begun_leave(std::string_view name);
 // A new member takes the place of one that is gone for good, which is no member any more at the end.
 RingEdit begun_replace(std::string_view old_name, const Member& joiner);
 RingEdit begun_weight(std::string_view name, double weight);
-// As a leave that nobody has asked for, of a member that is gone: on any other ring than that of `epoch` it
-// changes nothing. FORBIDDEN where an operator must decide: fewer than N members or no majority of the voters
-// would be left, or at least half of those that there were since he last did are gone like that.
-RingEdit begun_auto_removal(uint64_t epoch, std::string_view name);
-Status check_auto_removal(const RingDescription& ring, std::string_view name);
+// As a leave that nobody has asked for, of all members that are gone: on any other ring than that of `epoch`
+// it changes nothing. FORBIDDEN where an operator must decide: some are declared lost, fewer than N members
+// or no voter would be left, or at least half of those that there were since he last did would be gone like
+// that.
+RingEdit begun_auto_removal(uint64_t epoch, std::vector<std::string> names);
+Status check_auto_removal(const RingDescription& ring, const std::vector<std::string>& names);
 
 // The steps of the change that `epoch` has: on any other ring they change nothing.
 RingEdit switched(uint64_t epoch);
@@ -32,6 +35,8 @@ RingEdit cancelled(uint64_t epoch);
 
 // A member that is leaving and has no partition any more; its vote goes with it.
 RingEdit removed(std::string_view name);
+// The same of one that hasn't answered for too long: the description counts it.
+RingEdit removed_unheard(std::string_view name);
 // A member without a vote gets one: a joiner, or an empty directory that took a member's place, once it has
 // its copies.
 RingEdit voting(std::string_view name);

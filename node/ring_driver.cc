@@ -70,6 +70,18 @@ std::optional<NodeId> RingDriver::given_up(const RingView& view, Time now) {
   return lost == gaining_.end() ? std::nullopt : std::optional(*lost);
 }
 
+// Where owners are lost, the only copy may lie with somebody who owns it no more: whoever is to own it takes
+// that before anybody asks it.
+bool RingDriver::has_untaken(const RingView& view, const StateOf& state_of) {
+  const std::vector<Member>& members = view.ring().description().members;
+  if (std::none_of(members.begin(), members.end(), [](const Member& member) { return member.lost; }))
+    return false;
+  return std::any_of(members.begin(), members.end(), [&](const Member& member) {
+    const PeerState* state = state_of(member.node);
+    return view.is_reachable(member.node) && (!is_of_now(view, member, state) || state->former_untaken > 0);
+  });
+}
+
 std::optional<RingDriver::Step> RingDriver::next_of_begun(const RingView& view, const StateOf& state_of,
                                                           Time now) {
   const uint64_t epoch = view.ring().epoch();
@@ -79,7 +91,7 @@ std::optional<RingDriver::Step> RingDriver::next_of_begun(const RingView& view, 
                     ", which was to take over partitions, has been unreachable for ",
                     std::chrono::duration_cast<std::chrono::minutes>(kGivenUpAfter).count(), " minutes")};
   }
-  if (!all_ready(view, state_of)) return std::nullopt;
+  if (!all_ready(view, state_of) || has_untaken(view, state_of)) return std::nullopt;
   return Step{switched(epoch), "gets are switched to the next owners"};
 }
 
@@ -122,18 +134,39 @@ bool RingDriver::is_given_up_by_majority(const RingView& view, const Member& mem
          std::find(agreed.begin(), agreed.end(), view.self()) != agreed.end();
 }
 
+// Or the change would wait for them.
+bool RingDriver::are_enough_reachable(const RingView& view) {
+  for (Partition partition = 0; partition < view.ring().partitions(); ++partition) {
+    const std::vector<NodeId> owners = view.owners_of(partition);
+    const auto reachable =
+        std::count_if(owners.begin(), owners.end(), [&](NodeId owner) { return view.is_reachable(owner); });
+    if (static_cast<uint32_t>(reachable) < view.holders_to_hear(owners)) return false;
+  }
+  return true;
+}
+
+// All at once: to the placer one that is absent and stays would be as good a place as any.
 std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view,
                                                            const StateOf& state_of) const {
   const RingDescription& ring = view.ring().description();
+  std::vector<std::string> names;
+  std::vector<NodeId> gone;
+  std::string agreed;
   for (const Member& member : ring.members) {
-    if (!is_given_up_by_majority(view, member, state_of) || !check_auto_removal(ring, member.name).ok())
-      continue;
-    return Step{begun_auto_removal(ring.epoch, member.name),
-                cat(member.name, " leaves, since a majority of the voters has not reached it for their ",
-                    "--auto-remove-after: ", view.names_of(given_up_by(view, member, state_of))),
-                /*is_loss=*/true};
+    if (view.is_reachable(member.node)) continue;
+    if (!is_given_up_by_majority(view, member, state_of)) return std::nullopt;
+    names.push_back(member.name);
+    gone.push_back(member.node);
+    agreed = view.names_of(given_up_by(view, member, state_of));
   }
-  return std::nullopt;
+  if (names.empty() || !check_auto_removal(ring, names).ok() || !are_enough_reachable(view))
+    return std::nullopt;
+  const bool one = names.size() == 1;
+  return Step{begun_auto_removal(ring.epoch, std::move(names)),
+              cat(view.names_of(gone), one ? " leaves" : " leave",
+                  ", since a majority of the voters has not reached ", one ? "it" : "them",
+                  " for their --auto-remove-after: ", agreed),
+              /*is_loss=*/true};
 }
 
 std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of, Time now) {
@@ -169,9 +202,9 @@ std::optional<RingDriver::Step> RingDriver::next_of_members(const RingView& view
     if (member.status != MemberStatus::kLeaving || member.node == view.self() || !others_vote) continue;
     if (member.lost && !step) step = Step{removed(member.name), cat(member.name, " was declared lost")};
     if ((is_given_up(view, member.node, now) || is_given_up_by_majority(view, member, state_of)) && !step) {
-      step =
-          Step{removed(member.name), cat(member.name, " was leaving, and has been unreachable for too long"),
-               /*is_loss=*/true};
+      step = Step{removed_unheard(member.name),
+                  cat(member.name, " was leaving, and has been unreachable for too long"),
+                  /*is_loss=*/true};
     }
     if (has_left(view, member, state_of(member.node)) && !step)
       step = Step{removed(member.name), cat(member.name, " has left")};

@@ -10,8 +10,9 @@
 //   remove: a leaver without partitions keeps no hints for others any more, and the owners have pulled what
 //           it has still; or it has been unreachable for too long, which counts as a lost disk
 //   leave:  nothing else is under way or drafted, and a majority of the voters, this one among them, haven't
-//           reached a member for their auto_remove_after. It goes as if it had been told to leave, one at a
-//           time, unless an operator must decide (check_auto_removal)
+//           reached a member for their auto_remove_after. It goes as if it had been told to leave, together
+//           with all that are absent, unless an operator must decide (check_auto_removal), or some key would
+//           have too few owners left that can be reached
 //
 // Pure but for what it remembers of the ring. Loop thread.
 #pragma once
@@ -57,6 +58,8 @@ class RingDriver {
   std::optional<Step> next_of_members(const RingView& view, const StateOf& state_of, Time now);
   std::optional<Step> next_of_absent(const RingView& view, const StateOf& state_of) const;
   static std::vector<NodeId> given_up_by(const RingView& view, const Member& member, const StateOf& state_of);
+  static bool are_enough_reachable(const RingView& view);
+  static bool has_untaken(const RingView& view, const StateOf& state_of);
   static bool is_given_up_by_majority(const RingView& view, const Member& member, const StateOf& state_of);
   std::optional<Step> next_of_begun(const RingView& view, const StateOf& state_of, Time now);
   static bool is_of_now(const RingView& view, const Member& member, const PeerState* state);

@@ -15,7 +15,16 @@
 namespace ringkv {
 namespace {
 
-constexpr uint32_t kRandomBits = 32;
+// The lineage: how many times, seconds since 1970, drawn bits.
+constexpr uint32_t kRandomBits = 16;
+constexpr uint32_t kSecondsBits = 32;
+constexpr WallMicros kMicrosPerSecond = 1'000'000;
+
+uint64_t next_lineage(uint64_t lineage, WallMicros now, uint16_t random) {
+  const uint64_t times = (lineage >> (kSecondsBits + kRandomBits)) + 1;
+  const uint64_t seconds = now / kMicrosPerSecond & 0xFFFF'FFFF;
+  return times << (kSecondsBits + kRandomBits) | seconds << kRandomBits | random;
+}
 
 bool is_named(const std::vector<std::string>& names, const Member& member) {
   return std::find(names.begin(), names.end(), member.name) != names.end();
@@ -57,19 +66,29 @@ Status check_known_down(const RingDescription& ring, const std::vector<std::stri
   return {};
 }
 
-uint32_t smallest_write_quorum(const RingDescription& ring, uint32_t owners) {
-  uint32_t smallest = majority_of(owners);
-  for (const BucketDescription& bucket : ring.buckets) {
-    if (bucket.write_quorum != 0) smallest = std::min(smallest, bucket.write_quorum);
-  }
-  return std::max<uint32_t>(smallest, 1);
-}
+bool is_switched(const RingDescription& ring) { return ring.change && ring.change->switched; }
 
 void mark_lost(std::vector<Member>& members, const std::vector<std::string>& lost) {
   for (Member& member : members) {
     if (!is_named(lost, member)) continue;
     member.lost = true;
     member.voter = false;
+  }
+}
+
+void keep_leavers(std::vector<Member>& members) {
+  for (Member& member : members) {
+    if (member.status == MemberStatus::kLeaving && !member.lost) member.status = MemberStatus::kNormal;
+  }
+}
+
+// But for one that is being replaced.
+void keep_leavers(RingDescription& ring) {
+  if (!ring.change) return keep_leavers(ring.members);
+  keep_leavers(ring.change->members);
+  for (Member& member : ring.members) {
+    const Member* after = find_in(std::as_const(ring.change->members), member.name);
+    if (member.status == MemberStatus::kLeaving && after != nullptr) member.status = after->status;
   }
 }
 
@@ -108,6 +127,9 @@ Status check_force(const RingDescription& ring, const std::vector<std::string>& 
       return unavailable(cat(member.name, " holds the ring of epoch ", sight.epoch(member.node),
                              ", this node ", "that of epoch ", ring.epoch, ": try again in a moment"));
   }
+  const Member* self = ring.find_member(sight.self);
+  if (self != nullptr && self->status == MemberStatus::kJoining && !is_switched(ring))
+    return forbidden(cat(self->name, " is still joining, which force takes back: ask another member"));
   return check_known_down(ring, lost, sight);
 }
 
@@ -117,7 +139,10 @@ ForceReport force_report(const RingDescription& ring, const std::vector<std::str
   report.partitions = ring.partitions();
   std::vector<bool> survives;
   for (const Member& member : ring.members) {
+    // It came with the change that is taken back.
+    const bool goes = member.status == MemberStatus::kJoining && !is_switched(ring);
     survives.push_back(!member.lost && !is_named(lost, member));
+    if (goes && survives.back()) continue;
     (survives.back() ? report.survivors : report.lost).push_back(member.name);
   }
   const Ring table(ring);
@@ -138,14 +163,16 @@ ForceReport force_report(const RingDescription& ring, const std::vector<std::str
   return report;
 }
 
-RingDescription forced_ring(RingDescription ring, const std::vector<std::string>& lost, uint32_t random) {
+RingDescription forced_ring(RingDescription ring, const std::vector<std::string>& lost, WallMicros now,
+                            uint16_t random) {
   const uint64_t epoch = ring.epoch;
   ring.plan.reset();
   if (ring.change && !ring.change->switched) ring = *cancelled(epoch)(ring);
   mark_lost(ring.members, lost);
   if (ring.change) mark_lost(ring.change->members, lost);
+  keep_leavers(ring);
   give_votes(ring);
-  ring.lineage = ((ring.lineage >> kRandomBits) + 1) << kRandomBits | random;
+  ring.lineage = next_lineage(ring.lineage, now, random);
   ring.epoch = epoch + 1;
   ring.auto_removed = 0;
   return ring;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ring_description.h"
+#include "base/time.h"
 #include "gossip/messages.h"
 #include "ringkv/admin.h"
 
@@ -29,8 +30,11 @@ Status check_force(const RingDescription& ring, const std::vector<std::string>& 
 // What it would come to. All of `lost` are members.
 ForceReport force_report(const RingDescription& ring, const std::vector<std::string>& lost);
 
-// The next ring. `random` makes the lineage another one than that of anybody else who does the same now; a
-// change that isn't switched yet is taken back, a draft dropped.
-RingDescription forced_ring(RingDescription ring, const std::vector<std::string>& lost, uint32_t random);
+// The next ring. Of two that are forced on two sides of a split the later one has the higher lineage;
+// `random` tells them apart within a second. A change that isn't switched yet is taken back, a draft dropped.
+// Who was leaving is to stay, until it is told again: whom it waits for may be lost, and what it has may be
+// the last copy.
+RingDescription forced_ring(RingDescription ring, const std::vector<std::string>& lost, WallMicros now,
+                            uint16_t random);
 
 }  // namespace ringkv

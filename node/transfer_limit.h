@@ -17,6 +17,7 @@ class TransferLimit {
     bytes_per_second_ = bytes_per_second;
   }
   void hear(const PeerState& state) {
+    if (state.transfer_limit_set_at > kSetAtMax) return;
     std::tie(set_at_, bytes_per_second_) =
         std::max(std::tuple(set_at_, bytes_per_second_),
                  std::tuple(state.transfer_limit_set_at, state.transfer_limit));
@@ -26,6 +27,8 @@ class TransferLimit {
   WallMicros set_at() const { return set_at_; }                    // 0: never
 
  private:
+  static constexpr WallMicros kSetAtMax = WallMicros{1} << 62;  // beyond is no time
+
   uint64_t bytes_per_second_ = 0;
   WallMicros set_at_ = 0;
 };

@@ -69,7 +69,8 @@ bool FormerRanges::is_untaken(Partition partition, const Former& former) const {
   if (former.taken_at) return false;
   const RingView& view = environment_.view;
   const std::vector<NodeId> owners = view.holders_of(partition);
-  return former.taken_by.size() < view.holders_to_hear(static_cast<uint32_t>(owners.size())) ||
+  // Never nobody: where all owners are lost this is the last copy.
+  return former.taken_by.size() < std::max<size_t>(view.holders_to_hear(owners), 1) ||
          std::any_of(owners.begin(), owners.end(), [&](NodeId owner) {
            return view.is_reachable(owner) && !former.taken_by.contains(owner);
          });

@@ -253,7 +253,7 @@ void PartitionRound::settle(const RoundSlice& slice) {
     ++records;
     bytes += entry.record->size();
   }
-  environment_.pace.settle(reserved_, bytes, records);
+  environment_.pace.settle(std::exchange(reserved_, 0), bytes, records);
 }
 
 void PartitionRound::take(RoundSlice& slice, Moment moment, MessageOutbox& outbox) {
@@ -397,8 +397,11 @@ void PartitionRound::finish() {
 
 void PartitionRound::fail(Status why) {
   if (std::exchange(ended_, true)) return;
+  give_up();
   status_ = std::move(why);
 }
+
+void PartitionRound::give_up() { environment_.pace.give_back(std::exchange(reserved_, 0)); }
 
 void PartitionRound::tick(Moment moment, MessageOutbox& outbox) {
   if (ended_ || pauses()) return;

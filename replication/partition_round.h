@@ -56,6 +56,8 @@ class PartitionRound {
   void resume(Moment moment, MessageOutbox& outbox);
 
   bool ended() const { return ended_; }
+  // Nobody waits for its answers any more.
+  void give_up();
   const Status& status() const { return status_; }  // of one that has ended
 
   struct Counts {

@@ -192,7 +192,10 @@ bool Pull::take_next() {
 
 void Pull::close_all() {
   open_.count -= rounds_.size();
-  for (const PartitionRound& round : rounds_) open_.taken.erase(round.partition());
+  for (PartitionRound& round : rounds_) {
+    round.give_up();
+    open_.taken.erase(round.partition());
+  }
   for (const PartitionRound& round : paused_) open_.taken.erase(round.partition());
   rounds_.clear();
   paused_.clear();

@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace ringkv {
+
+uint32_t smallest_write_quorum(const RingDescription& ring, uint32_t owners) {
+  uint32_t smallest = owners;
+  for (const BucketDescription& bucket : ring.buckets) {
+    const uint32_t w = bucket.write_quorum == 0 ? majority_of(owners) : bucket.write_quorum;
+    smallest = std::min(smallest, w);
+  }
+  return std::max<uint32_t>(smallest, 1);
+}
 namespace {
 
 bool remove(std::vector<NodeId>& nodes, NodeId node) {

@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/ring_description.h"
 
 namespace ringkv {
 
 // Half of the list, rounded down, plus one.
 constexpr uint32_t majority_of(uint32_t nodes) { return nodes / 2 + 1; }
+
+// The smallest w that any bucket has by default, for a list of so many owners.
+uint32_t smallest_write_quorum(const RingDescription& ring, uint32_t owners);
 
 class Quorum {
  public:

@@ -17,7 +17,7 @@ constexpr auto kMicrosPerSecond = int64_t{1'000'000};
 void TransferPace::on_second(const Second& second) {
   taken_in_ = taken_in_now_;
   taken_in_now_ = 0;
-  limit_ = second.limit;
+  limit_ = second.limit == 0 ? 0 : std::clamp(second.limit, kLeastLimit, kMost);
   learn(second);
   pace_ = limit_ != 0                   ? limit_
           : second.least_of_others == 0 ? bears_

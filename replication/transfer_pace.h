@@ -29,6 +29,7 @@ class TransferPace {
   static constexpr uint64_t kFirst = 10'000'000;  // bytes a second
   static constexpr uint64_t kLeast = 2'000'000;   // or nothing would end
   static constexpr uint64_t kMost = 2'000'000'000;
+  static constexpr uint64_t kLeastLimit = 1'024;
   static constexpr uint64_t kRequestsEnough = 50;  // in a second, for their p99 to say something
   // While requests are this much slower than before transfers bear less: twice, and so much on top, since a
   // p99 of little is noise.
@@ -37,7 +38,7 @@ class TransferPace {
 
   // What a second has shown, here and at the members that can be reached.
   struct Second {
-    uint64_t limit = 0;  // an operator's; 0: none
+    uint64_t limit = 0;  // an operator's, kLeastLimit to kMost; 0: none
     uint64_t requests = 0;
     uint64_t p99_us = 0;
     uint64_t least_of_others = 0;  // what the others bear; 0: nothing is known
@@ -51,6 +52,8 @@ class TransferPace {
   // What was put by for an answer, to be given back to settle().
   uint64_t reserve();
   void settle(uint64_t reserved, uint64_t bytes, uint64_t records);
+  // Of a question that is given up.
+  void give_back(uint64_t reserved) { balance_ += static_cast<int64_t>(reserved); }
 
   uint64_t bytes_per_second() const { return pace_; }
   uint64_t limit() const { return limit_; }

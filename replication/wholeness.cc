@@ -14,20 +14,10 @@ namespace {
 
 constexpr char kVersion = 1;
 
-// The smallest default of any bucket.
-uint32_t write_quorum_of(const RingDescription& ring, uint32_t owners) {
-  uint32_t smallest = owners;
-  for (const BucketDescription& bucket : ring.buckets) {
-    const uint32_t w = bucket.write_quorum == 0 ? majority_of(owners) : bucket.write_quorum;
-    smallest = std::min(smallest, w);
-  }
-  return std::max<uint32_t>(smallest, 1);
-}
-
 // Lost owners will never be heard. One that survives is no source of its own, so that it takes another.
 size_t sources_needed(const Ring& ring, std::span<const uint16_t> list) {
   const auto owners = static_cast<uint32_t>(list.size());
-  const size_t needed = owners - write_quorum_of(ring.description(), owners) + 1;
+  const size_t needed = owners - smallest_write_quorum(ring.description(), owners) + 1;
   const auto lost = static_cast<size_t>(
       std::count_if(list.begin(), list.end(), [&](uint16_t position) { return ring.member(position).lost; }));
   if (lost == 0) return needed;

@@ -17,6 +17,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 // n1 (asked), n2, n3, n4 and n5, three copies; who is up can be reached.
+constexpr WallMicros kNow = 1'700'000'000'000'000;
+
 class RingForceTest : public testing::Test {
  protected:
   RingForceTest() {
@@ -79,8 +81,8 @@ TEST_F(RingForceTest, AMajorityNeedsNoForce) {
 }
 
 TEST_F(RingForceTest, ChangesWhoDecidesAndNothingElse) {
-  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, 0x1234));
-  EXPECT_EQ(forced.lineage, (uint64_t{1} << 32) + 0x1234);
+  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, kNow, 0x1234));
+  EXPECT_EQ(forced.lineage, (uint64_t{1} << 48) + (uint64_t{kNow / 1'000'000} << 16) + 0x1234);
   EXPECT_EQ(forced.epoch, ring_.epoch + 2);  // and one by stepped()
   EXPECT_EQ(forced.owners, ring_.owners);
   EXPECT_EQ(names_in(forced.members), names_in(ring_.members));
@@ -88,12 +90,14 @@ TEST_F(RingForceTest, ChangesWhoDecidesAndNothingElse) {
   EXPECT_FALSE(forced.find_member("n1")->lost);
   EXPECT_FALSE(forced.find_member("n4")->voter);
   EXPECT_TRUE(forced.find_member("n4")->lost);
-  EXPECT_GT(forced_ring(forced, {"n2"}, 0).lineage, forced.lineage) << "whatever is drawn";
+  EXPECT_GT(forced_ring(forced, {"n2"}, kNow, 0).lineage, forced.lineage) << "whatever is drawn";
+  EXPECT_GT(forced_ring(ring_, {"n1"}, kNow + 1'000'000, 0).lineage, forced.lineage)
+      << "the later one counts";
 }
 
 TEST_F(RingForceTest, SomebodyVotesAfterwards) {
   for (const char* name : {"n1", "n2"}) const_cast<Member*>(ring_.find_member(name))->voter = false;
-  const RingDescription forced = forced_ring(ring_, {"n3", "n4", "n5"}, 1);
+  const RingDescription forced = forced_ring(ring_, {"n3", "n4", "n5"}, kNow, 1);
   EXPECT_TRUE(forced.find_member("n1")->voter);
   EXPECT_TRUE(forced.find_member("n2")->voter);
   EXPECT_FALSE(forced.find_member("n3")->voter);
@@ -102,11 +106,11 @@ TEST_F(RingForceTest, SomebodyVotesAfterwards) {
 TEST_F(RingForceTest, WhatIsBegunIsTakenBackAndWhatIsSwitchedGoesOn) {
   const RingDescription begun = stepped(*begun_weight("n5", 0.5)(ring_));
   EXPECT_NE(force_report(begun, {"n5"}).ends, "");
-  EXPECT_FALSE(stepped(forced_ring(begun, {"n5"}, 1)).change.has_value());
+  EXPECT_FALSE(stepped(forced_ring(begun, {"n5"}, kNow, 1)).change.has_value());
 
   const RingDescription half_way = stepped(*switched(begun.epoch)(begun));
   EXPECT_EQ(force_report(half_way, {"n5"}).ends, "");
-  const RingDescription forced = stepped(forced_ring(half_way, {"n5"}, 1));
+  const RingDescription forced = stepped(forced_ring(half_way, {"n5"}, kNow, 1));
   ASSERT_TRUE(forced.change.has_value());
   const RingDescription end = stepped(*finished(forced.epoch)(forced));
   EXPECT_TRUE(end.find_member("n5")->lost);
@@ -114,7 +118,26 @@ TEST_F(RingForceTest, WhatIsBegunIsTakenBackAndWhatIsSwitchedGoesOn) {
 
   const RingDescription drafted = *planned({PlanWeight{"n5", 0.5}})(ring_);
   EXPECT_EQ(force_report(drafted, {"n5"}).ends, "weight n5 0.5");
-  EXPECT_FALSE(forced_ring(drafted, {"n5"}, 1).plan.has_value());
+  EXPECT_FALSE(forced_ring(drafted, {"n5"}, kNow, 1).plan.has_value());
+}
+
+// Whom it waits for may be lost, and what it has may be the last copy.
+TEST_F(RingForceTest, WhoWasLeavingStaysUntilItIsToldAgain) {
+  const RingDescription left = stepped(
+      *finished(ring_.epoch + 2)(stepped(*switched(ring_.epoch + 1)(stepped(*begun_leave("n1")(ring_))))));
+  ASSERT_EQ(left.find_member("n1")->status, MemberStatus::kLeaving);
+  const RingDescription forced = stepped(forced_ring(left, {"n4", "n5"}, kNow, 1));
+  EXPECT_EQ(forced.find_member("n1")->status, MemberStatus::kNormal);
+  EXPECT_TRUE(planned({PlanLeave{"n1"}, PlanLeave{"n4", true}, PlanLeave{"n5", true}})(forced).ok());
+}
+
+TEST_F(RingForceTest, NothingIsPlannedThatWouldGiveCopiesToTheLost) {
+  const RingDescription forced = stepped(forced_ring(ring_, {"n4", "n5"}, kNow, 1));
+  const Result<RingDescription> one = planned({PlanLeave{"n4", true}})(forced);
+  EXPECT_EQ(one.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(one.status().message().find("n5 was declared lost"), std::string::npos) << one.status().message();
+  EXPECT_TRUE(planned({PlanLeave{"n4", true}, PlanLeave{"n5", true}})(forced).ok());
+  EXPECT_FALSE(check_auto_removal(forced, {"n3"}).ok());
 }
 
 TEST_F(RingForceTest, SaysWhatMayBeLost) {
@@ -138,7 +161,7 @@ TEST_F(RingForceTest, SaysWhatMayBeLost) {
 
 // The lost leave as if told to, and their disks aren't waited for.
 TEST_F(RingForceTest, TheLostLeaveByPlan) {
-  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, 1));
+  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, kNow, 1));
   RingDescription planned_ring =
       stepped(*planned({PlanLeave{"n3"}, PlanLeave{"n4"}, PlanLeave{"n5"}})(forced));
   EXPECT_TRUE(
@@ -151,7 +174,7 @@ TEST_F(RingForceTest, TheLostLeaveByPlan) {
 
 // It comes back empty, in its own place.
 TEST_F(RingForceTest, AnEmptyDirectoryTakesThePlaceOfALostOne) {
-  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, 1));
+  const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, kNow, 1));
   const DiskId lost = forced.find_member("n4")->disk;
   const RingDescription back = stepped(*replaced_disk("n4", lost, DiskId{999})(forced));
   EXPECT_FALSE(back.find_member("n4")->lost);

@@ -42,6 +42,27 @@ TEST(TransferPace, ALimitIsKeptToWhateverTheSizeOfAnswers) {
   }
 }
 
+TEST(TransferPace, ALimitIsHeldWithinBounds) {
+  for (const uint64_t limit : {uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63}) {
+    TransferPace pace;
+    pace.on_second({.limit = limit});
+    EXPECT_GE(pace.bytes_per_second(), TransferPace::kLeastLimit);
+    EXPECT_LE(pace.bytes_per_second(), TransferPace::kMost);
+    Time now(seconds(100));
+    pace.may_ask(now);
+    pace.settle(pace.reserve(), 10'000, 0);
+    EXPECT_TRUE(pace.may_ask(now + seconds(1)) || pace.may_ask(now + seconds(70))) << limit;
+  }
+}
+
+TEST(TransferPace, WhatIsGivenUpIsGivenBack) {
+  TransferPace pace;
+  pace.on_second({.limit = 1024});
+  const Time now(seconds(100));
+  for (int i = 0; i < 50; ++i) pace.give_back(pace.reserve());
+  EXPECT_TRUE(pace.may_ask(now));
+}
+
 TEST(TransferPace, EachRecordCostsMoreThanItsBytes) {
   TransferPace pace;
   pace.settle(pace.reserve(), 1000, 10);

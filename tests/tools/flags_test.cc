@@ -354,7 +354,7 @@ TEST(Flags, AThrottleIsARateOrAuto) {
   EXPECT_EQ(parse({"throttle", "20MB"}).verb<ThrottleVerb>().bytes_per_second, 20'000'000U);
   EXPECT_EQ(parse({"throttle", "1GiB/s"}).verb<ThrottleVerb>().bytes_per_second, 1U << 30);
   EXPECT_EQ(parse({"throttle", "auto"}).verb<ThrottleVerb>().bytes_per_second, 0U);
-  for (const std::string word : {"0", "fast", "1", "-5MB", "20MB/min"}) {
+  for (const std::string word : {"0", "fast", "1", "-5MB", "20MB/min", "3GB"}) {
     const Outcome outcome = parse({"throttle", word});
     EXPECT_EQ(outcome.exit_code(), 2) << word;
     EXPECT_NE(outcome.err.find("RATE"), std::string::npos) << outcome.err;

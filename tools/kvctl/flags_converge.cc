@@ -10,6 +10,7 @@ namespace {
 constexpr std::chrono::milliseconds kWaitTimeoutDefault{60'000};
 constexpr std::chrono::milliseconds kWorkTimeoutDefault{600'000};
 constexpr uint64_t kRateMin = 1024;
+constexpr uint64_t kRateMax = 2'000'000'000;
 
 // "50MB", "50MB/s"; "auto" is 0.
 uint64_t rate_of(std::string text) {
@@ -21,6 +22,7 @@ uint64_t rate_of(std::string text) {
                                "'" + escaped(text) + "' is neither auto nor a size a second, like 50MB");
   if (*rate < kRateMin)
     throw CLI::ValidationError("RATE", "below 1KiB a second nothing would come to an end");
+  if (*rate > kRateMax) throw CLI::ValidationError("RATE", "2GB a second is the most");
   return *rate;
 }
 
