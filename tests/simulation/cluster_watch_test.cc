@@ -91,5 +91,16 @@ TEST_F(Watch, FindsAGenerationThatGoesBack) {
   EXPECT_EQ(verdict(), "I10");
 }
 
+// (A Ring makes its lists itself, so that none breaks I8 here.)
+TEST_F(Watch, IsContentWithCopiesSpreadOverNodesAndRacks) {
+  RingDescription spread = description(1);
+  spread.members.push_back({.node = NodeId{3}, .disk = DiskId{3}, .name = "n3", .rack = "a"});
+  spread.owners = {0, 1, 2, 1};
+  spread.replicas = 2;
+  const Ring ring(spread);
+  look("n1", 1, 11, ring);
+  EXPECT_EQ(verdict(), "");
+}
+
 }  // namespace
 }  // namespace ringkv::simulation

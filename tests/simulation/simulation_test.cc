@@ -32,9 +32,23 @@ TEST(Simulation, ARingOfFiveKeepsEveryPromise) {
     sum.ok += result.ok;
     sum.lives += result.lives;
   }
-  EXPECT_GT(sum.operations, 16U * 2200);
-  EXPECT_GT(sum.ok, sum.operations * 6 / 10);
+  EXPECT_GT(sum.operations, 16U * 2000);
+  EXPECT_GT(sum.ok, sum.operations / 2);
   EXPECT_GT(sum.lives, 16U * 10);
+}
+
+TEST(Simulation, ACoreOfARingOfFiveGoesOn) {
+  SimulationResult sum;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const SimulationResult result = simulate({.seed = seed,
+                                              .mode = Mode::kLiveness,
+                                              .nodes = 5,
+                                              .duration = seconds(100),
+                                              .faults = *faults_from("all")});
+    expect_kept(seed, result);
+    for (const auto& [what, times] : result.sightings) sum.sightings[what] += times;
+  }
+  EXPECT_GT(sum.sightings.find(sighting::kCoreServesKey)->second, 40U);
 }
 
 TEST(Simulation, WithoutFaultsNearlyEverythingSucceeds) {
