@@ -56,6 +56,21 @@ std::vector<const Member*> without(const std::vector<const Member*>& list,
   return rest;
 }
 
+// A change waits for those that gain copies.
+Status check_no_gain_of_lost(const RingDescription& ring) {
+  const RingChange& ahead = ring.plan->leads_to;
+  const Lists present(ring.owners, ring.members, ring.replicas);
+  const Lists next(ahead.owners, ahead.members, ahead.replicas);
+  for (Partition partition = 0; partition < ring.partitions(); ++partition) {
+    for (const Member* gaining : without(next.of(partition), present.of(partition))) {
+      if (!gaining->lost) continue;
+      return forbidden(cat(gaining->name, " was declared lost, and would get copies: `kvctl plan leave ",
+                           gaining->name, "` adds that it leaves too"));
+    }
+  }
+  return {};
+}
+
 class Outline {
  public:
   Outline(const RingDescription& ring, const RingChange& ahead, const PlanSight& sight)
@@ -247,6 +262,7 @@ PlanOutline plan_outline(const RingDescription& ring, const PlanSight& sight) {
 
 Status check_commit(const RingDescription& ring, const std::function<bool(NodeId)>& is_reachable) {
   if (!ring.plan) return {};
+  if (Status status = check_no_gain_of_lost(ring); !status.ok()) return status;
   for (const PlanStep& step : ring.plan->steps) {
     const auto* leave = std::get_if<PlanLeave>(&step);
     const Member* leaver = leave == nullptr ? nullptr : ring.find_member(leave->name);

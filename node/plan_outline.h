@@ -23,7 +23,8 @@ std::string plan_stage(const RingDescription& ring);
 // In words: of a plan as typed, of a change what differs.
 std::vector<std::string> plan_steps(const RingDescription& ring);
 
-// What only the node that begins a plan can judge. FORBIDDEN: a member would be replaced that is up.
+// What only the node that begins a plan can judge. FORBIDDEN: a member would be replaced that is up,
+// or one that is lost would get copies.
 // UNAVAILABLE, naming who is missing: the next ring could not be changed any more. Joiners that wait have
 // asked lately and count as there.
 Status check_commit(const RingDescription& ring, const std::function<bool(NodeId)>& is_reachable);

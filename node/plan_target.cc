@@ -109,12 +109,6 @@ class Target {
                                            ? " is the last member that has partitions"
                                            : " can't all leave: somebody must keep the data"));
     }
-    for (const Member& member : after_) {
-      if (!member.lost || is_leaving(member)) continue;
-      return invalid_argument(cat(member.name,
-                                  " was declared lost, and would get copies: leave (or replace) all "
-                                  "that are lost in one plan"));
-    }
     if (after_.size() > kMembersMax)
       return invalid_argument(cat(kMembersMax, " members are the most there may be"));
     RingChange change{.members = std::move(after_), .owners = {}, .replicas = replicas_};

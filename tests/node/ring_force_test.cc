@@ -131,12 +131,13 @@ TEST_F(RingForceTest, WhoWasLeavingStaysUntilItIsToldAgain) {
   EXPECT_TRUE(planned({PlanLeave{"n1"}, PlanLeave{"n4", true}, PlanLeave{"n5", true}})(forced).ok());
 }
 
-TEST_F(RingForceTest, NothingIsPlannedThatWouldGiveCopiesToTheLost) {
+TEST_F(RingForceTest, NothingBeginsThatWouldGiveCopiesToTheLost) {
   const RingDescription forced = stepped(forced_ring(ring_, {"n4", "n5"}, kNow, 1));
-  const Result<RingDescription> one = planned({PlanLeave{"n4", true}})(forced);
-  EXPECT_EQ(one.status().code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(one.status().message().find("n5 was declared lost"), std::string::npos) << one.status().message();
-  EXPECT_TRUE(planned({PlanLeave{"n4", true}, PlanLeave{"n5", true}})(forced).ok());
+  const auto up = [&](NodeId node) { return node != id("n4") && node != id("n5"); };
+  const Status one = check_commit(stepped(*planned({PlanLeave{"n4"}})(forced)), up);
+  EXPECT_EQ(one.code(), StatusCode::kForbidden);
+  EXPECT_NE(one.message().find("n5 was declared lost"), std::string::npos) << one.message();
+  EXPECT_TRUE(check_commit(stepped(*planned({PlanLeave{"n4"}, PlanLeave{"n5"}})(forced)), up).ok());
   EXPECT_FALSE(check_auto_removal(forced, {"n3"}).ok());
 }
 
