@@ -108,9 +108,11 @@ Status PeerBook::check_member(const Greeter& greeter) const {
     return not_found(cat(greeter.to_text(), " is not a member of cluster ", hex(greeter.ring.cluster.value),
                          " (ring of lineage ", greeter.ring.lineage, ", epoch ", greeter.ring.epoch, " at ",
                          escaped(self_.name), "; its own is of lineage ", hello.lineage, ", epoch ",
-                         hello.epoch,
-                         "): it was removed, or has never joined; start it with an empty "
-                         "directory and --join"));
+                         hello.epoch, "): ",
+                         hello.lineage < greeter.ring.lineage
+                             ? "the ring was forced without it (`ring force`), or it was removed since"
+                             : "it was removed, or has never joined",
+                         "; start it with an empty directory and --join"));
   return forbidden(cat(greeter.to_text(), " has disk ", hex(hello.disk.value), ", but the ring of epoch ",
                        greeter.ring.epoch, " at ", escaped(self_.name), " gives ", member->name, " disk ",
                        hex(member->disk.value),

@@ -286,6 +286,7 @@ class Force(unittest.TestCase):
             # What comes back with its old disk is refused; empty it is welcome.
             code, err = cluster["n4"].refused()
             self.assertEqual(code, FORBIDDEN, err)
+            self.assertIn("the ring was forced without it", err)
             n1.end()
             n1.start()
             cluster.wait_for({"n1": "up", "n2": "up"})

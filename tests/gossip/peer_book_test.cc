@@ -465,6 +465,9 @@ TEST(PeerBook, WhoWasDeclaredLostComesBackOnlyEmpty) {
   fixture.ring.members[1].lost = true;
   fixture.expect_refused(hello_of_other(), StatusCode::kForbidden,
                          {"n2", "declared lost by `ring force`", "n1", "lineage 77", "lineage 1", "wipe"});
+  fixture.ring.members.pop_back();
+  fixture.expect_refused(hello_of_other(), StatusCode::kNotFound,
+                         {"n2", "forced without it", "lineage 77", "empty directory"});
   PeerHello empty = hello_of_other();
   empty.channel = PeerChannel::kIdentify;
   EXPECT_EQ(fixture.judge(empty).kind, Kind::kWelcome) << "who only asks is told";
