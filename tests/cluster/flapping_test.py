@@ -48,7 +48,7 @@ class OneClient(unittest.TestCase):
                 self.put_through(cluster)
                 wait_joined(n1)
                 self.put_through(cluster)
-                for restart in range(27 if LONG else 4):
+                for restart in range(27 if LONG else 3):
                     node = cluster.live()[restart % 4]
                     node.end(signal.SIGKILL if restart % 2 else signal.SIGTERM)
                     node.start()

@@ -1,5 +1,6 @@
 """Real nodes that join a ring under load: killed on the way, in pairs and threes, cut off, misled. Nothing acknowledged
 is lost, and nobody notices who only reads and writes."""
+import itertools
 import shutil
 import signal
 import time
@@ -30,7 +31,7 @@ class Killed(unittest.TestCase):
                 slow(cluster, "n4")
                 expected = sum(move["keys"] for move in plan(n1)["moves"])
                 self.assertGreater(expected, len(before) / 3)
-                for share in (0.05, 0.1, 0.5, 0.95, 0.99):
+                for share in (0.05, 0.1, 0.5, 0.95, 0.99) if LONG else (0.05, 0.5, 0.95):
                     wait_share(n4, share, expected)
                     self.assertEqual(plan(n1)["stage"], "begun")
                     n4.end(signal.SIGKILL)
@@ -107,6 +108,7 @@ class Killed(unittest.TestCase):
             wait_copies(asked, check_all_there(asked, before, writes))
 
     # Row B75: its directory is wiped in between.
+    @unittest.skipUnless(LONG, "for --long")
     def test_a_joiner_that_comes_back_empty_begins_anew_and_no_copy_is_lost(self):
         before = pairs(10_000)
         with Cluster(3, flags=DROPPED_AT_ONCE) as cluster:
@@ -161,12 +163,8 @@ class Watched(unittest.TestCase):
                     self.assertTrue(client.put(key, "0").ok)
                 cluster.add(4).start()
                 slow(cluster, "n4", milliseconds=5)
-                stages = set()
-                turn = 0
-                while True:
-                    turn += 1
-                    stage = plan(n1)["stage"]
-                    stages.add(stage)
+                stages = []
+                for turn in itertools.count(1):
                     for key in keys:
                         got = client.get(key)
                         self.assertEqual(got.values, (str(turn - 1),), got)
@@ -174,14 +172,16 @@ class Watched(unittest.TestCase):
                         self.assertTrue(put.ok, put)
                         after = client.get(key)
                         self.assertEqual(after.values, (str(turn),), after)
-                    if stage == "none":
+                    stages.append(plan(n1)["stage"])
+                    if stages[-1] == "none":
                         break
-            self.assertEqual(stages, {"begun", "switched", "none"})
-
+            self.assertEqual(stages[0], "begun")
+            self.assertGreater(len(stages), 2)
 
 
 class Together(unittest.TestCase):
-    # Row B67.
+    # Row B67. Five do so in soak_test.py.
+    @unittest.skipUnless(LONG, "for --long")
     def test_three_nodes_that_join_in_one_moment_all_become_owners(self):
         before = pairs(3000)
         with Cluster(5, spare=3) as cluster:
@@ -226,7 +226,7 @@ class Misled(unittest.TestCase):
             for flags in ((), ("--plan-only",)):
                 n4 = cluster.node(4)
                 self.addCleanup(n4.__exit__)
-                n4.flags += ("--advertise-peer", nowhere, "--join-timeout", "3s", *flags)
+                n4.flags += ("--advertise-peer", nowhere, "--join-timeout", "1s", *flags)
                 code, said = n4.refused()
                 self.assertEqual(code, FAILED, said)
                 self.assertIn(f"n4 can't be reached back at {nowhere}", said)

