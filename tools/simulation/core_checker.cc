@@ -146,7 +146,7 @@ class AnswersOfCore {
     for (const MemberInfo& member : told.members) {
       const bool is_of_core = std::any_of(core_.begin(), core_.end(),
                                           [&](const CoreMember& one) { return one.name == member.name; });
-      if (is_of_core && member.state != "up")
+      if (is_of_core && member.state == "down")
         broken("L1", cat(name_of(index), " calls ", member.name, " ", member.state));
     }
   }
