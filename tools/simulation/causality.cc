@@ -49,7 +49,8 @@ uint32_t Causality::copies_at(const Look& look) const {
 }
 
 // A default quorum is one of the list that the get went by. Another number may have been asked for by a list
-// of long ago: no change waits for those who only few would ask.
+// of long ago: a change is finished once N - r + 1 old owners have switched, r being the default, and one
+// that was away then still answers whoever asks it alone (liveness seed 121).
 bool Causality::asks_quorum_of_any_list(const Look& look) const {
   if (look.read_quorum == 0) return true;
   const uint32_t most =
@@ -102,6 +103,7 @@ bool Causality::holders_suffice(const Holders& holders, const Look& look) const 
   };
   std::erase_if(keepers, is_no_owner);
   std::erase_if(refilled, is_no_owner);
+  if (!asks_quorum_of_any_list(look) && !owners_rested(0, look)) return false;
   const uint32_t copies = copies_at(look);
   const uint32_t quorum = quorum_of(copies);
   const size_t holding = keepers.size() + (keepers.size() + 1 >= quorum ? refilled.size() : 0);
@@ -134,6 +136,7 @@ bool Causality::must_include_by_count(const Held& held, const Look& look) const 
   const bool refilled = was_confirmed_by_quorum(held);
   if (!owners_rested(held.written.since, look))
     return cut == 0 && (lost == 0 || refilled) && asks_quorum_of_any_list(look);
+  if (!asks_quorum_of_any_list(look) && !owners_rested(0, look)) return false;
   const uint32_t copies = copies_at(look);
   const uint32_t asked = look.read_quorum == 0 ? quorum_of(copies) : look.read_quorum;
   return held.owners - (refilled ? 0 : lost) + asked > copies + cut;

@@ -31,7 +31,8 @@ struct CoreMember {
 // change is under way, nobody is leaving, and who has all its copies votes.
 //
 // What waits for those outside by the rules: a leaver, until its hints for them are delivered or they are
-// replaced; wholeness, where fewer others are left.
+// replaced; wholeness, where fewer others are left; a begun change, where fewer owners are whole than a
+// gainer must have heard.
 std::optional<Violation> what_core_lacks(const std::vector<CoreMember>& core);
 
 // A quorum of each list of this key's is in the core, and whole: requests must succeed (L6).
