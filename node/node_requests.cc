@@ -135,9 +135,11 @@ void Node::serve(const Requester& requester, const ClientCommitPlan& request, Ti
   change_ring(
       requester,
       [this, request](const RingDescription& ring) -> Result<RingDescription> {
-        const auto is_reachable = [this](NodeId node) { return member_->view().is_reachable(node); };
+        const CommitSight sight{
+            .is_reachable = [this](NodeId node) { return member_->view().is_reachable(node); },
+            .is_down = [this](NodeId node) { return member_->detector().health(node) == Health::kDown; }};
         if (ring.epoch == request.epoch) {
-          if (Status status = check_commit(ring, is_reachable); !status.ok()) return status;
+          if (Status status = check_commit(ring, sight); !status.ok()) return status;
         }
         return committed(request.epoch, request.commit_id)(ring);
       },

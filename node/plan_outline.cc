@@ -56,6 +56,17 @@ std::vector<const Member*> without(const std::vector<const Member*>& list,
   return rest;
 }
 
+// Nobody else may reach it where this node doesn't.
+Status check_gone(const PlanReplace& replace, const Member& old, const CommitSight& sight) {
+  if (sight.is_reachable(old.node)) {
+    return forbidden(cat(old.name, " is up: `kvctl plan leave ", old.name,
+                         "` moves its copies away first, or ", "`kvctl plan replace ", old.name, " ",
+                         replace.by, " --force` takes its place anyway"));
+  }
+  if (old.lost || sight.is_down(old.node)) return {};
+  return unavailable(cat(old.name, " doesn't answer, but isn't known to be down yet: try again in seconds"));
+}
+
 // A change waits for those that gain copies.
 Status check_no_gain_of_lost(const RingDescription& ring) {
   const RingChange& ahead = ring.plan->leads_to;
@@ -260,13 +271,13 @@ PlanOutline plan_outline(const RingDescription& ring, const PlanSight& sight) {
   return outline;
 }
 
-Status check_commit(const RingDescription& ring, const std::function<bool(NodeId)>& is_reachable) {
+Status check_commit(const RingDescription& ring, const CommitSight& sight) {
   if (!ring.plan) return {};
   if (Status status = check_no_gain_of_lost(ring); !status.ok()) return status;
   for (const PlanStep& step : ring.plan->steps) {
     const auto* leave = std::get_if<PlanLeave>(&step);
     const Member* leaver = leave == nullptr ? nullptr : ring.find_member(leave->name);
-    if (leaver != nullptr && !leave->force && !leaver->lost && !is_reachable(leaver->node)) {
+    if (leaver != nullptr && !leave->force && !leaver->lost && !sight.is_reachable(leaver->node)) {
       return forbidden(cat(leaver->name,
                            " is down, and can't hand over what only it has: `kvctl plan replace ",
                            leaver->name, " NEW` gives its place to another node, `kvctl plan leave ",
@@ -274,10 +285,8 @@ Status check_commit(const RingDescription& ring, const std::function<bool(NodeId
     }
     const auto* replace = std::get_if<PlanReplace>(&step);
     const Member* old = replace == nullptr ? nullptr : ring.find_member(replace->name);
-    if (old == nullptr || replace->force || !is_reachable(old->node)) continue;
-    return forbidden(cat(old->name, " is up: `kvctl plan leave ", old->name,
-                         "` moves its copies away first, or ", "`kvctl plan replace ", old->name, " ",
-                         replace->by, " --force` takes its place anyway"));
+    if (old == nullptr || replace->force) continue;
+    if (Status status = check_gone(*replace, *old, sight); !status.ok()) return status;
   }
   size_t voters = 0;
   std::vector<Member> missing;
@@ -286,7 +295,7 @@ Status check_commit(const RingDescription& ring, const std::function<bool(NodeId
     const Member* now = ring.find_member(after.name);
     if (now == nullptr || !now->voter || after.status == MemberStatus::kLeaving) continue;
     ++voters;
-    if (!is_reachable(after.node)) missing.push_back(after);
+    if (!sight.is_reachable(after.node)) missing.push_back(after);
   }
   if (missing.empty() || 2 * missing.size() < voters) return {};
   return unavailable(cat("a majority of the ", voters,

@@ -23,10 +23,14 @@ std::string plan_stage(const RingDescription& ring);
 // In words: of a plan as typed, of a change what differs.
 std::vector<std::string> plan_steps(const RingDescription& ring);
 
-// What only the node that begins a plan can judge. FORBIDDEN: a member would be replaced that is up,
-// or one that is lost would get copies.
+// What only the node that begins a plan can judge. FORBIDDEN: a member would be replaced that is up, or one
+// that is lost would get copies. UNAVAILABLE: only this node may be unable to reach whoever is replaced.
 // UNAVAILABLE, naming who is missing: the next ring could not be changed any more. Joiners that wait have
 // asked lately and count as there.
-Status check_commit(const RingDescription& ring, const std::function<bool(NodeId)>& is_reachable);
+struct CommitSight {
+  std::function<bool(NodeId)> is_reachable;
+  std::function<bool(NodeId)> is_down;  // in the eyes of all that can be reached
+};
+Status check_commit(const RingDescription& ring, const CommitSight& sight);
 
 }  // namespace ringkv

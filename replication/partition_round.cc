@@ -277,13 +277,25 @@ void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const 
     });
     if (difference == Difference::kNone) return;
     // That a tombstone is gone there is no news.
-    if (difference == Difference::kLacking || !own->transient) ++counts_.differences;
+    if (difference == Difference::kLacking || !own->transient) count_difference();
   }
   if (entry.record == nullptr) return to_fetch_.push_back(std::move(entry.storage_key));
-  ++counts_.keys;
-  counts_.bytes += entry.record->size();
+  count_received(entry.record->size());
   const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, entry.dots, claims);
   put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
+}
+
+// At once, whatever becomes of the pull: who looks at the figures sees it happen.
+void PartitionRound::count_difference() {
+  ++counts_.differences;
+  ++environment_.statistics.differences;
+}
+
+void PartitionRound::count_received(size_t bytes) {
+  ++counts_.keys;
+  counts_.bytes += bytes;
+  ++environment_.statistics.keys_received;
+  environment_.statistics.bytes_received += bytes;
 }
 
 // Only the source's copy knows what it supersedes: there is no telling by its dots.
@@ -298,7 +310,7 @@ void PartitionRound::take_bare(RoundSlice::Entry& entry, const OwnKey* own,
   });
   if (difference == Difference::kNone) return;
   // What it lacks is no value and no tombstone.
-  if (difference == Difference::kSuperseded && !own->transient) ++counts_.differences;
+  if (difference == Difference::kSuperseded && !own->transient) count_difference();
   const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, {}, claims);
   put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
 }
@@ -347,7 +359,7 @@ void PartitionRound::drop_unlisted(Moment moment, MessageOutbox& outbox) {
     if (held.listed) continue;
     const std::vector<Dot> gone = gone_dots(held.own, {}, claims_);
     if (gone.empty()) continue;
-    if (!held.own.transient) ++counts_.differences;
+    if (!held.own.transient) count_difference();
     auto bytes = std::make_shared<std::string>();
     encode_record(Record{context_over(gone, held.own), {}}, {}, 0, *bytes);
     put(storage_key, std::move(bytes), nullptr, moment, outbox);

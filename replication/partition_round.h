@@ -92,6 +92,8 @@ class PartitionRound {
             Moment moment, MessageOutbox& outbox);
   void take_bare(RoundSlice::Entry& entry, const OwnKey* own, const std::shared_ptr<const Floor>& floor,
                  const SourceClaims& claims, Moment moment, MessageOutbox& outbox);
+  void count_difference();
+  void count_received(size_t bytes);
   void go_behind(RoundSlice& slice);
   void note_answered(const RoundSlice& slice);
   void keep_own(RangeSlice& slice);

@@ -45,10 +45,12 @@ void Rounds::tick(Moment moment, MessageOutbox& outbox) {
   learn_sources(moment);
   for (auto& [id, pull] : pulls_) pull.tick(moment, outbox);
   take_ended(moment, outbox);
-  if (environment_.settings.round_interval > Duration()) {
+  // Without an interval, too, a change of the ring takes over what it must.
+  const bool is_periodic = environment_.settings.round_interval > Duration();
+  if (is_periodic || environment_.takeover.partitions() > 0) {
     for (auto& [node, source] : sources_) {
       if (moment.now < source.next_at || !environment_.view.is_reachable(node)) continue;
-      source.next_at = moment.now + jittered(node);
+      source.next_at = moment.now + (is_periodic ? jittered(node) : kRetryAfter);
       if (!pulls_all_of(node)) start(node, {}, moment, outbox);
     }
   }
@@ -149,10 +151,6 @@ void Rounds::take_ended(Moment moment, MessageOutbox& outbox) {
 
 void Rounds::take(uint64_t id, const Pull& pull, Moment moment, MessageOutbox& outbox) {
   const PartitionRound::Counts& counts = pull.counts();
-  ConvergenceStatistics& statistics = environment_.statistics;
-  statistics.differences += counts.differences;
-  statistics.keys_received += counts.keys;
-  statistics.bytes_received += counts.bytes;
   if (!pull.is_void()) count(pull, moment);
   end_offer(id, pull, outbox);
   for (Repair& repair : repairs_) {

@@ -41,15 +41,33 @@ class PlanOutlineTest : public testing::Test {
                                    }});
   }
   Status check(const RingDescription& ring) {
-    return check_commit(ring, [this](NodeId node) { return !down_.contains(node); });
+    return check_commit(
+        ring,
+        {.is_reachable = [this](NodeId node) { return !down_.contains(node) && !unheard_.contains(node); },
+         .is_down = [this](NodeId node) { return down_.contains(node); }});
   }
   static RingDescription with(std::vector<PlanStep> steps) {
     return stepped(*planned(std::move(steps))(four()));
   }
 
   std::set<NodeId> down_;
+  std::set<NodeId> unheard_;  // by this node alone
   std::map<NodeId, PeerState> states_;
 };
+
+// Row B73: while only the asked node can't see it.
+TEST_F(PlanOutlineTest, WhomOnlyThisNodeDoesntReachIsNotReplaced) {
+  const RingDescription ring = with({PlanReplace{"n3", "n5", false}});
+  const NodeId n3 = ring.find_member("n3")->node;
+  EXPECT_EQ(check(ring).code(), StatusCode::kForbidden);
+  unheard_ = {n3};
+  EXPECT_EQ(check(ring).code(), StatusCode::kUnavailable);
+  EXPECT_NE(check(ring).message().find("isn't known to be down yet"), std::string::npos);
+  EXPECT_TRUE(check(with({PlanReplace{"n3", "n5", true}})).ok());
+  unheard_.clear();
+  down_ = {n3};
+  EXPECT_TRUE(check(ring).ok());
+}
 
 TEST_F(PlanOutlineTest, OfNothingIsWhoWaits) {
   const PlanOutline none = outline(four());

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include <map>
 #include <set>
 
@@ -134,10 +136,12 @@ TEST_F(RingForceTest, WhoWasLeavingStaysUntilItIsToldAgain) {
 TEST_F(RingForceTest, NothingBeginsThatWouldGiveCopiesToTheLost) {
   const RingDescription forced = stepped(forced_ring(ring_, {"n4", "n5"}, kNow, 1));
   const auto up = [&](NodeId node) { return node != id("n4") && node != id("n5"); };
-  const Status one = check_commit(stepped(*planned({PlanLeave{"n4"}})(forced)), up);
+  const Status one = check_commit(stepped(*planned({PlanLeave{"n4"}})(forced)), {up, std::not_fn(up)});
   EXPECT_EQ(one.code(), StatusCode::kForbidden);
   EXPECT_NE(one.message().find("n5 was declared lost"), std::string::npos) << one.message();
-  EXPECT_TRUE(check_commit(stepped(*planned({PlanLeave{"n4"}, PlanLeave{"n5"}})(forced)), up).ok());
+  EXPECT_TRUE(
+      check_commit(stepped(*planned({PlanLeave{"n4"}, PlanLeave{"n5"}})(forced)), {up, std::not_fn(up)})
+          .ok());
   EXPECT_FALSE(check_auto_removal(forced, {"n3"}).ok());
 }
 
@@ -165,8 +169,8 @@ TEST_F(RingForceTest, TheLostLeaveByPlan) {
   const RingDescription forced = stepped(forced_ring(ring_, {"n3", "n4", "n5"}, kNow, 1));
   RingDescription planned_ring =
       stepped(*planned({PlanLeave{"n3"}, PlanLeave{"n4"}, PlanLeave{"n5"}})(forced));
-  EXPECT_TRUE(
-      check_commit(planned_ring, [&](NodeId node) { return node == id("n1") || node == id("n2"); }).ok());
+  const auto up = [&](NodeId node) { return node == id("n1") || node == id("n2"); };
+  EXPECT_TRUE(check_commit(planned_ring, {up, std::not_fn(up)}).ok());
   const RingDescription end = ended(stepped(*committed(planned_ring.epoch, 1)(planned_ring)));
   for (const std::string& owner : owner_names(end)) EXPECT_LT(owner, "n3");
   EXPECT_EQ(end.find_member("n4")->status, MemberStatus::kLeaving);

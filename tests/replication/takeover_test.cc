@@ -184,6 +184,12 @@ TEST_F(TakeoverByRounds, ANodeIsReadyOnceItHasAllThatThePresentOwnersHave) {
   for (const std::string& key : keys_) EXPECT_EQ(cluster_.values(4, key).size(), 1U) << key;
 }
 
+// A ring without periodic rounds must not wait for a repair.
+TEST_F(TakeoverByRounds, NeedsNoPeriodicRounds) {
+  cluster_.run_for(std::chrono::seconds(4));
+  EXPECT_EQ(fourth_.convergence->ready_epoch(), ring_.epoch());
+}
+
 TEST_F(TakeoverByRounds, WhatASourceLacksIsNotCounted) {
   for (const uint64_t number : {1, 2}) cluster_.node(number).wholeness->lose(4);
   cluster_.repaired(4);

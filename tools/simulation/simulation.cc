@@ -325,7 +325,7 @@ class Simulation {
     pass(kPeaceMin);
     const Time give_up_at = events_.now() + kPeaceMax;
     std::optional<Violation> lacking = what_is_lacking(kExpiresSoonMs);
-    while (lacking && events_.now() < give_up_at && !violation_) {
+    while ((lacking || is_anybody_asking()) && events_.now() < give_up_at && !violation_) {
       drop_draft();
       pass(kLookAtPeace);
       lacking = what_is_lacking(kExpiresSoonMs);
@@ -335,6 +335,11 @@ class Simulation {
     }
     if (!violation_) violation_ = std::move(lacking);
     history_.heal();
+  }
+
+  // Who is taken in late, after a change that had to be cancelled, has the ring change once more.
+  bool is_anybody_asking() const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->asks_to_join(); });
   }
 
   // Who has lost something that only a member had which is gone for good waits for its operator's word.
@@ -365,10 +370,10 @@ class Simulation {
     return copy;
   }
 
-  // A change that waits for a member which is gone for good ends by itself after ten minutes; an operator
-  // cancels it.
+  // A change that waits for a member which is gone for good, or has ended since it alone was told that the
+  // change is cancelled, ends by itself after ten minutes; an operator cancels it.
   void cancel_hopeless_change() {
-    if (facts().gone.empty()) return;
+    if (facts().gone.empty() && absent().empty()) return;
     for (const auto& node : nodes_) {
       if (!node->serving()) continue;
       const RingDescription& ring = node->life()->ring().description();
