@@ -33,7 +33,7 @@ class TransferPace {
   static constexpr uint64_t kRequestsEnough = 50;  // in a second, for their p99 to say something
   // While requests are this much slower than before transfers bear less: twice, and so much on top, since a
   // p99 of little is noise.
-  static constexpr uint64_t kToleratedUs = 2'000;
+  static constexpr uint64_t kToleratedUs = 1'000;
   static constexpr uint64_t kToleratedUnknownUs = 20'000;  // where it isn't known how long they took before
 
   // What a second has shown, here and at the members that can be reached.
