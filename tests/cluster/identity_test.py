@@ -5,8 +5,9 @@ import signal
 import time
 import unittest
 
-from processes import Cluster, Node, kvctl, run, wait_until
-from topology_test import DONE, FAILED, FORBIDDEN, KEYS, NOT_FOUND, WRONG_USE, keys_seen, load, plan, wait_joined
+from processes import (DONE, FAILED, FORBIDDEN, NOT_FOUND, WRONG_USE, Cluster, Node, keys_seen, kvctl, plan, run,
+                       wait_joined, wait_until)
+from topology_test import KEYS, load
 
 
 def member(node, name):
