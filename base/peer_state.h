@@ -14,7 +14,7 @@
 namespace ringkv {
 
 inline constexpr size_t kAddressBytesMax = 320;  // a host's name has at most 253
-inline constexpr size_t kGivenUpMax = 16;        // members that one node names; they go one at a time
+inline constexpr size_t kGivenUpMax = 16;        // members that one node names
 
 struct PeerState {
   NodeId node;

@@ -62,6 +62,20 @@ Setting setting(SettingWords words, Kind kind, std::function<Status(Settings&, c
           std::move(text)};
 }
 
+template <class Number>
+Setting optional_setting(SettingWords words, std::optional<Number> Options::*field, const char* what,
+                         std::string (*text_of)(Number)) {
+  return setting(
+      std::move(words), Kind::kNumber,
+      [field, what](Settings& settings, const std::string& text) {
+        return take(number_of<Number>(text, what), settings.options.*field);
+      },
+      [field, text_of](const Settings& settings) -> std::optional<std::string> {
+        const std::optional<Number>& number = settings.options.*field;
+        return number ? std::optional(text_of(*number)) : std::nullopt;
+      });
+}
+
 }  // namespace
 
 Setting text_setting(SettingWords words, std::string Options::*field) {
@@ -112,27 +126,13 @@ Setting optional_text_setting(SettingWords words, std::optional<std::string> Opt
 }
 
 Setting optional_number_setting(SettingWords words, std::optional<double> Options::*field) {
-  return setting(
-      std::move(words), Kind::kNumber,
-      [field](Settings& settings, const std::string& text) {
-        return take(number_of<double>(text, "a number"), settings.options.*field);
-      },
-      [field](const Settings& settings) -> std::optional<std::string> {
-        const std::optional<double>& number = settings.options.*field;
-        return number ? std::optional(decimal(*number)) : std::nullopt;
-      });
+  return optional_setting<double>(std::move(words), field, "a number",
+                                  [](double number) { return decimal(number); });
 }
 
 Setting optional_count_setting(SettingWords words, std::optional<uint32_t> Options::*field) {
-  return setting(
-      std::move(words), Kind::kNumber,
-      [field](Settings& settings, const std::string& text) {
-        return take(number_of<uint32_t>(text, "a count"), settings.options.*field);
-      },
-      [field](const Settings& settings) -> std::optional<std::string> {
-        const std::optional<uint32_t>& count = settings.options.*field;
-        return count ? std::optional(std::to_string(*count)) : std::nullopt;
-      });
+  return optional_setting<uint32_t>(std::move(words), field, "a count",
+                                    [](uint32_t count) { return std::to_string(count); });
 }
 
 Setting switch_setting(std::string name, std::string help, const std::function<bool&(Settings&)>& field) {
