@@ -49,6 +49,10 @@ class Nemesis {
  private:
   using Way = SimulatedNetwork::Way;
 
+  static constexpr Duration kCutMin = std::chrono::milliseconds(300);
+  static constexpr Duration kCutMax = std::chrono::seconds(10);
+  static constexpr uint64_t kAimOneIn = 4;
+
   void schedule(Duration apart, const std::function<void()>& strike);
   void strike_node(Duration apart, void (Nemesis::*strike)(SimulatedNode&));
   void partition();
