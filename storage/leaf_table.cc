@@ -20,7 +20,7 @@ LeafId leaf_of(Token token, uint32_t partitions) {
   return partition_of(token, partitions * kLeavesPerPartition);
 }
 
-LeafTable::LeafTable(uint32_t partitions) : pages_(partitions), partition_hashes_(partitions) {}
+LeafTable::LeafTable(uint32_t partitions) : pages_(partitions), totals_(partitions) {}
 
 Leaf LeafTable::at(LeafId id) const {
   const std::unique_ptr<LeafPage>& page = pages_[id / kLeavesPerPartition];
@@ -32,14 +32,22 @@ void LeafTable::set(LeafId id, const Leaf& leaf) {
   std::unique_ptr<LeafPage>& page = pages_[partition];
   if (!page) page = std::make_unique<LeafPage>();
   Leaf& old = (*page)[id % kLeavesPerPartition];
-  partition_hashes_[partition] ^= old.hash;
-  partition_hashes_[partition] ^= leaf.hash;
+  add_difference(partition, old, leaf);
   old = leaf;
+}
+
+void LeafTable::add_difference(Partition partition, Leaf before, const Leaf& after) {
+  for (Leaf* total : {&totals_[partition], &total_}) {
+    total->hash ^= before.hash;
+    total->hash ^= after.hash;
+    total->keys += after.keys - before.keys;
+    total->bytes += after.bytes - before.bytes;
+  }
 }
 
 Hash128 LeafTable::hash_of(std::span<const Partition> partitions) const {
   Hash128 hash;
-  for (const Partition partition : partitions) hash ^= partition_hashes_[partition];
+  for (const Partition partition : partitions) hash ^= totals_[partition].hash;
   return hash;
 }
 
@@ -47,23 +55,7 @@ const LeafPage* LeafTable::page(Partition partition) const { return pages_[parti
 
 void LeafTable::set_page(Partition partition, const LeafPage& page) {
   pages_[partition] = std::make_unique<LeafPage>(page);
-  partition_hashes_[partition] = total_of(page).hash;
-}
-
-Leaf LeafTable::partition_total(Partition partition) const {
-  return pages_[partition] ? total_of(*pages_[partition]) : Leaf();
-}
-
-uint64_t LeafTable::keys() const {
-  uint64_t keys = 0;
-  for (const auto& page : pages_) keys += page ? total_of(*page).keys : 0;
-  return keys;
-}
-
-uint64_t LeafTable::bytes() const {
-  uint64_t bytes = 0;
-  for (const auto& page : pages_) bytes += page ? total_of(*page).bytes : 0;
-  return bytes;
+  add_difference(partition, totals_[partition], total_of(page));
 }
 
 }  // namespace ringkv

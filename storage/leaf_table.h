@@ -40,16 +40,20 @@ class LeafTable {
   void set_page(Partition partition, const LeafPage& page);
   uint32_t partitions() const { return static_cast<uint32_t>(pages_.size()); }
 
-  Leaf partition_total(Partition partition) const;  // XOR of hashes, sums of keys and bytes
-  // The upper levels of the trees, kept as leaves change: of one partition, and of many (in any order).
-  Hash128 partition_hash(Partition partition) const { return partition_hashes_[partition]; }
-  Hash128 hash_of(std::span<const Partition> partitions) const;
-  uint64_t keys() const;
-  uint64_t bytes() const;
+  // The upper levels of the trees, kept as leaves change: XOR of hashes, sums of keys and bytes. A walk over
+  // all leaves takes as long as a hundred requests.
+  const Leaf& partition_total(Partition partition) const { return totals_[partition]; }
+  const Hash128& partition_hash(Partition partition) const { return totals_[partition].hash; }
+  Hash128 hash_of(std::span<const Partition> partitions) const;  // in any order
+  uint64_t keys() const { return total_.keys; }
+  uint64_t bytes() const { return total_.bytes; }
 
  private:
+  void add_difference(Partition partition, Leaf before, const Leaf& after);
+
   std::vector<std::unique_ptr<LeafPage>> pages_;
-  std::vector<Hash128> partition_hashes_;  // XOR of the leaves' hashes
+  std::vector<Leaf> totals_;  // by partition
+  Leaf total_;
 };
 
 }  // namespace ringkv

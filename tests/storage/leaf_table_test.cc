@@ -52,7 +52,17 @@ TEST(LeafTable, AddsUpPartitionsAndAll) {
   EXPECT_EQ(leaves.bytes(), 70U);
 }
 
-TEST(LeafTable, KeepsTheHashOfEachPartitionAsItsLeavesChange) {
+Leaf sum_of(const LeafTable& leaves, Partition first, Partition end) {
+  Leaf sum;
+  for (LeafId id = first * 256; id < end * 256; ++id) {
+    sum.hash ^= leaves.at(id).hash;
+    sum.keys += leaves.at(id).keys;
+    sum.bytes += leaves.at(id).bytes;
+  }
+  return sum;
+}
+
+TEST(LeafTable, KeepsTheTotalsOfEachPartitionAndOfAllAsLeavesChange) {
   LeafTable leaves(8);
   EXPECT_EQ(leaves.partition_hash(3), Hash128());
   SeededRandom random(1);
@@ -60,13 +70,17 @@ TEST(LeafTable, KeepsTheHashOfEachPartitionAsItsLeavesChange) {
     const auto partition = static_cast<Partition>(random.below(8));
     if (random.one_in(50)) {
       LeafPage page;
-      page[random.below(256)] = leaf(random.next(), 1, 1);
+      page[random.below(256)] = leaf(random.next(), random.below(9), random.below(99));
       leaves.set_page(partition, page);
     } else {
-      const Leaf changed = random.one_in(4) ? Leaf() : leaf(random.next(), 1, 1);
+      const Leaf changed = random.one_in(4) ? Leaf() : leaf(random.next(), random.below(9), random.below(99));
       leaves.set(partition * 256 + static_cast<LeafId>(random.below(256)), changed);
     }
+    ASSERT_EQ(leaves.partition_total(partition), sum_of(leaves, partition, partition + 1));
     ASSERT_EQ(leaves.partition_hash(partition), leaves.partition_total(partition).hash);
+    const Leaf all = sum_of(leaves, 0, 8);
+    ASSERT_EQ(leaves.keys(), all.keys);
+    ASSERT_EQ(leaves.bytes(), all.bytes);
   }
 }
 
