@@ -258,6 +258,10 @@ void ClusterMember::drive_change(Time now) {
     return node == settings_.self.node ? &gossip_->own() : gossip_->find(node);
   };
   std::optional<RingDriver::Step> step = driver_.next(ring_view(), state_of, now);
+  if (driver_.why_absent_stay() != why_absent_stay_) {
+    why_absent_stay_ = driver_.why_absent_stay();
+    if (!why_absent_stay_.empty()) environment_.log.warning("node", why_absent_stay_);
+  }
   if (!step) return;
   const std::string what = cat("proposes after epoch ", ring.epoch, ": ", step->what);
   step->is_loss ? environment_.log.warning("node", what) : environment_.log.info("node", what);

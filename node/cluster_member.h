@@ -151,6 +151,7 @@ class ClusterMember {
   std::unique_ptr<StateGossip> gossip_;
   RingChanger changer_;
   RingDriver driver_;
+  std::string why_absent_stay_;  // as the log has it
   Time driven_at_{};
   Newcomers newcomers_;
   SaidOnce said_;  // of refusals

@@ -146,8 +146,7 @@ bool RingDriver::are_enough_reachable(const RingView& view) {
 }
 
 // All at once: to the placer one that is absent and stays would be as good a place as any.
-std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view,
-                                                           const StateOf& state_of) const {
+std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view, const StateOf& state_of) {
   const RingDescription& ring = view.ring().description();
   std::vector<std::string> names;
   std::vector<NodeId> gone;
@@ -159,9 +158,17 @@ std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view,
     gone.push_back(member.node);
     agreed = view.names_of(given_up_by(view, member, state_of));
   }
-  if (names.empty() || !check_auto_removal(ring, names).ok() || !are_enough_reachable(view))
-    return std::nullopt;
+  if (names.empty()) return std::nullopt;
   const bool one = names.size() == 1;
+  Status may_go = check_auto_removal(ring, names);
+  if (may_go.ok() && !are_enough_reachable(view))
+    may_go = unavailable("some keys would have too few owners left that can be reached");
+  if (!may_go.ok()) {
+    why_absent_stay_ =
+        cat(view.names_of(gone), one ? " stays" : " stay", " a member, though a majority hasn't reached ",
+            one ? "it" : "them", " for their --auto-remove-after: ", may_go.message());
+    return std::nullopt;
+  }
   return Step{begun_auto_removal(ring.epoch, std::move(names)),
               cat(view.names_of(gone), one ? " leaves" : " leave",
                   ", since a majority of the voters has not reached ", one ? "it" : "them",
@@ -171,6 +178,7 @@ std::optional<RingDriver::Step> RingDriver::next_of_absent(const RingView& view,
 
 std::optional<RingDriver::Step> RingDriver::next(const RingView& view, const StateOf& state_of, Time now) {
   const RingDescription& ring = view.ring().description();
+  why_absent_stay_.clear();
   const bool own_turn = is_own_turn(view, now);
   if (ring.change && !ring.change->switched) {
     std::optional<Step> step = next_of_begun(view, state_of, now);

@@ -48,6 +48,9 @@ class RingDriver {
   };
   // The step that is due, if it is this node's turn.
   std::optional<Step> next(const RingView& view, const StateOf& state_of, Time now);
+  // Why members stay that a majority has given up, as of the last look, for an operator to decide; empty:
+  // none does.
+  const std::string& why_absent_stay() const { return why_absent_stay_; }
 
  private:
   bool is_own_turn(const RingView& view, Time now) const;
@@ -56,7 +59,7 @@ class RingDriver {
   bool is_given_up(const RingView& view, NodeId node, Time now);
   std::optional<NodeId> given_up(const RingView& view, Time now);
   std::optional<Step> next_of_members(const RingView& view, const StateOf& state_of, Time now);
-  std::optional<Step> next_of_absent(const RingView& view, const StateOf& state_of) const;
+  std::optional<Step> next_of_absent(const RingView& view, const StateOf& state_of);
   static std::vector<NodeId> given_up_by(const RingView& view, const Member& member, const StateOf& state_of);
   static bool are_enough_reachable(const RingView& view);
   static bool has_untaken(const RingView& view, const StateOf& state_of);
@@ -70,6 +73,7 @@ class RingDriver {
   std::set<NodeId> gaining_;
   std::map<NodeId, Time> unreachable_since_;    // of those, and of leavers
   std::set<std::vector<NodeId>> moving_lists_;  // the present lists of partitions that move
+  std::string why_absent_stay_;
 };
 
 }  // namespace ringkv

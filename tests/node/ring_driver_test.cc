@@ -245,6 +245,21 @@ TEST_F(AbsentMembers, AMinorityMayGoWithoutAnOperator) {
   EXPECT_NE(step(gone_), "") << "three of seven";
 }
 
+TEST_F(AbsentMembers, WhyTheyStayIsSaid) {
+  give_up({1, 2, 3}, gone_);
+  RingDriver driver;
+  EXPECT_NE(step(driver, gone_, NodeId{1}, kStart, /*anew=*/true), "");
+  EXPECT_EQ(driver.why_absent_stay(), "");
+  description_.auto_removed = 4;
+  step(driver, gone_, NodeId{1}, kStart);
+  EXPECT_EQ(
+      driver.why_absent_stay(),
+      "n5 stays a member, though a majority hasn't reached it for their --auto-remove-after: nobody leaves "
+      "unasked: with 1 more, 5 of 9 would be gone, no minority: an operator must decide");
+  step(driver, {}, NodeId{1}, kStart);
+  EXPECT_EQ(driver.why_absent_stay(), "") << "it is back";
+}
+
 // N goes down to 2: what n3 alone holds of n1's and n2's lists they must hold before gets ask only them.
 TEST_F(RingDriverTest, WaitsForOwnersThatStayWhereListsShrink) {
   description_.change->replicas = 2;
