@@ -25,7 +25,9 @@ Status Bench::connect() {
     const uint32_t requests = options.connections * settings_.depth;
     options.requests_max = std::max(options.requests_max, requests);
     Result<std::unique_ptr<Client>> client = Client::connect(options);
-    if (!client.ok()) return client.status();
+    if (!client.ok())
+      return {client.status().code(),
+              client.status().message() + "; tools/cluster up starts nodes, --node says where others are"};
     clients_.push_back(*std::move(client));
     generators_.push_back(
         std::make_unique<LoadGenerator>(*clients_.back(), keys_, settings_, requests, i + 1));

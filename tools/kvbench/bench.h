@@ -15,6 +15,7 @@ class Bench {
  public:
   explicit Bench(const BenchSettings& settings) : settings_(settings), keys_(settings.keys) {}
 
+  // UNAVAILABLE says how to come to nodes.
   Status connect();
   // Stores each key once.
   Status load();

@@ -71,7 +71,7 @@ std::variant<BenchSettings, int> parse_bench_flags(int argc, const char* const* 
          "--workload", workload,
          "mixed: half gets, half puts. ycsb-a: half reads, half updates; -b: 95 % reads; -c: reads alone; "
          "-d: 95 % reads of the latest, 5 % new keys; -f: half reads, half read-modify-write (default put)")
-      ->check(CLI::IsMember(workload_names()))
+      ->check(CLI::IsMember(workload_names()).description(""))
       ->type_name("put|get|mixed|ycsb-a|ycsb-b|ycsb-c|ycsb-d|ycsb-f");
   add_load_flags(app, settings);
   app.add_option(

@@ -81,7 +81,7 @@ void add_load(CLI::App& verb, BenchSettings& settings) {
           "--workload",
           [&settings](const std::string& text) { settings.workload = *tools::workload_named(text); },
           "What is done (default put)")
-      ->check(CLI::IsMember({"put", "get"}))
+      ->check(CLI::IsMember({"put", "get"}).description(""))
       ->type_name("put|get");
   verb.add_option("--connections", settings.connections, "Of all three nodes together (default 48)")
       ->check(CLI::Range(1, 10'000))

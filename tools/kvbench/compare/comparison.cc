@@ -4,11 +4,17 @@
 #include <iostream>
 #include <vector>
 
+#include "tools/kvbench/bench.h"
 #include "tools/kvbench/compare/comparison_table.h"
 
 namespace ringkv::tools {
 
 bool compare(const BenchSettings& settings, bool by_second) {
+  // Rather now than after minutes of the others.
+  if (const Status there = Bench(settings).connect(); !there.ok()) {
+    std::cerr << "kvbench: " << there.to_string() << '\n';
+    return false;
+  }
   constexpr auto kBuffered = Durability::kBuffered;
   constexpr auto kSynced = Durability::kSynced;
   const std::vector<std::function<Row()>> measurements = {

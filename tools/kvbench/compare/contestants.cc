@@ -45,7 +45,7 @@ Row measure_ringkv(const BenchSettings& settings, Durability durability, bool ge
     with.workload = workload;
     const Result<Measurement> measurement = run_bench(with, by_second);
     if (measurement.ok()) return figures_of(*measurement);
-    row.note = measurement.status().message() + "; tools/cluster up --nodes 3 starts nodes to measure";
+    row.note = measurement.status().message();
     return std::nullopt;
   };
   row.put = run(Workload::kPut);
