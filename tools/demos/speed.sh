@@ -72,7 +72,7 @@ redis_get() {
   note get-to-redis "$(quotient "$(last get-d1-buffered-ops)" "$ops")"
 }
 
-# Of the hungriest of the three, ten seconds after the start: nobody asks anything.
+# Of each of the three, ten seconds after the start: nobody asks anything.
 idle() {
   local name pid before
   declare -A before=()

@@ -8,7 +8,7 @@
 namespace ringkv::tools {
 namespace {
 
-constexpr uint32_t kNodes = 3;
+constexpr size_t kNodes = 3;
 
 std::string url(uint16_t port) { return "http://127.0.0.1:" + std::to_string(port); }
 std::string name_of_node(size_t node) { return "etcd" + std::to_string(node + 1); }
