@@ -10,8 +10,8 @@
 namespace ringkv {
 
 struct ClusterView {
-  // Members that can't be asked: the failure detector calls them DOWN, or no connection to them comes about.
-  // In order.
+  // Members that can't be asked: the failure detector calls them DOWN, no connection to them comes about, or
+  // they answer others and not this node. In order.
   std::vector<NodeId> unreachable;
 
   bool is_reachable(NodeId node) const {

@@ -11,6 +11,7 @@ constexpr size_t kProbesMax = 15;  // in a round
 constexpr size_t kOthersAsked = 3;
 constexpr size_t kRelaysMax = 512;
 constexpr uint32_t kLocalHealthMax = 4;
+constexpr uint32_t kUnheardRounds = 2;  // one lost answer says nothing of a way
 
 }  // namespace
 
@@ -27,6 +28,7 @@ void FailureDetector::set_members(const std::vector<NodeId>& others, Time now) {
   turn_.clear();
   std::erase_if(round_, [this](const Asked& asked) { return !table_.is_member(asked.node); });
   std::erase_if(missed_, [this](const auto& missed) { return !table_.is_member(missed.first); });
+  std::erase_if(unheard_, [this](const auto& unheard) { return !table_.is_member(unheard.first); });
   std::erase_if(relays_, [this](const Relay& relay) { return !table_.is_member(relay.target); });
 }
 
@@ -57,6 +59,7 @@ void FailureDetector::on(NodeId from, const ProbeAck& ack, Moment moment, Gossip
   take(ack.claims, moment.now);
   for (Asked& asked : round_) {
     if (asked.sequence != ack.sequence || asked.node != ack.target) continue;
+    if (from == asked.node) asked.answered_directly = true;
     if (from == asked.node || asked.others_asked) asked.answered = true;
     return;
   }
@@ -98,6 +101,7 @@ void FailureDetector::thaw(Duration frozen, Time now) {
   doubt_self();
   round_.clear();
   missed_.clear();
+  unheard_.clear();
   relays_.clear();
   round_ends_at_ = now;
   table_.postpone_suspicions(frozen);
@@ -124,11 +128,11 @@ void FailureDetector::begin_round(Moment moment, GossipOutbox& outbox) {
   }
 }
 
-// Those that didn't answer the last time come first: they shall have their chance to, and those that this
-// node accuses shall know it.
+// Those that didn't answer directly the last time come first: they shall have their chance to, and those that
+// this node accuses shall know it.
 std::vector<NodeId> FailureDetector::next_targets() {
   std::vector<NodeId> targets;
-  for (const auto& [node, rounds] : missed_) {
+  for (const auto& [node, rounds] : unheard_) {
     if (table_.health(node) != Health::kDown) targets.push_back(node);
   }
   const size_t wanted = std::min(kProbesMax, table_.members().size());
@@ -189,10 +193,27 @@ void FailureDetector::judge_round(Time now) {
     if (rounds > local_health_) table_.accuse(asked.node, patience(), now);
   }
   missed_ = std::move(missed);
+  judge_ways();
   if (newly_silent > answered) {
     doubt_self();
   } else if (local_health_ > 0 && !round_.empty()) {
     --local_health_;
+  }
+}
+
+// A node that doubts itself is as slow to call a way broken as to accuse.
+bool FailureDetector::hears(NodeId node) const {
+  const auto unheard = unheard_.find(node);
+  return unheard == unheard_.end() || unheard->second < kUnheardRounds + local_health_;
+}
+
+void FailureDetector::judge_ways() {
+  for (const Asked& asked : round_) {
+    if (asked.answered_directly || table_.health(asked.node) == Health::kDown) {
+      unheard_.erase(asked.node);
+    } else {
+      ++unheard_[asked.node];
+    }
   }
 }
 

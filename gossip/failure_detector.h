@@ -54,6 +54,10 @@ class FailureDetector {
   Health health(NodeId node) const { return table_.health(node); }   // of nodes that aren't members: kDown
   const std::vector<NodeId>& down() const { return table_.down(); }  // in order
 
+  // False: of late the node has answered only probes that went through others, or none. It may live, but what
+  // this node sends it isn't answered: the way between the two is broken in one direction or both.
+  bool hears(NodeId node) const;
+
   struct Statistics {
     uint64_t suspected = 0;  // suspicions begun here
     uint64_t refuted = 0;    // suspicions of this node that it has refuted
@@ -69,6 +73,7 @@ class FailureDetector {
     Health was = Health::kAlive;  // when the round began
     bool others_asked = false;
     bool answered = false;
+    bool answered_directly = false;
   };
   // A probe for another node.
   struct Relay {
@@ -89,6 +94,7 @@ class FailureDetector {
   void ask_others(Asked& asked, GossipOutbox& outbox);
   std::vector<NodeId> some_others(NodeId target);
   void judge_round(Time now);
+  void judge_ways();
 
   void doubt_self();
   Suspicion::Patience patience() const;
@@ -101,7 +107,8 @@ class FailureDetector {
   uint64_t last_sequence_;    // probes of an earlier life had others
   std::vector<NodeId> turn_;  // members not yet probed in the present pass over all
   std::vector<Asked> round_;
-  std::map<NodeId, uint32_t> missed_;  // in how many rounds, the last one among them, it gave no answer
+  std::map<NodeId, uint32_t> missed_;   // in how many rounds, the last one among them, it gave no answer
+  std::map<NodeId, uint32_t> unheard_;  // the same, of direct answers
   std::vector<Relay> relays_;
 
   bool started_ = false;

@@ -329,13 +329,28 @@ void ClusterMember::look_at_clock(Time now) {
 void ClusterMember::update_view() {
   ClusterView view;
   for (const NodeId node : others()) {
-    if (detector_->health(node) == Health::kDown || !links_.is_reachable(node))
-      view.unreachable.push_back(node);
+    const bool is_up = detector_->health(node) != Health::kDown && links_.is_reachable(node);
+    if (!is_up || !detector_->hears(node)) view.unreachable.push_back(node);
+    if (is_up) log_way(node, detector_->hears(node));
   }
   std::sort(view.unreachable.begin(), view.unreachable.end());
   if (view == view_) return;
   view_ = view;
   life_.set_view(view_);
+}
+
+// Nobody else can say so: to the others all is well.
+void ClusterMember::log_way(NodeId node, bool hears) {
+  if (hears == !unheard_.contains(node)) return;
+  if (hears) {
+    unheard_.erase(node);
+    environment_.log.info("gossip", cat("node ", hex(node.value), " answers this node again"));
+  } else {
+    unheard_.insert(node);
+    environment_.log.warning("gossip",
+                             cat("node ", hex(node.value), " is heard by others and doesn't answer ",
+                                 "this node: requests go around it. Look at the network between the two"));
+  }
 }
 
 // ---- Rings

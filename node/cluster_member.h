@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +120,7 @@ class ClusterMember {
   void end_membership(const Ring& last, const Status& why);
   void take_outcome();
   void update_view();
+  void log_way(NodeId node, bool hears);
   void update_own_state(Time now);
   void pace_transfers();
   void update_clock(Time now);
@@ -159,6 +161,7 @@ class ClusterMember {
   uint64_t epoch_on_disk_ = 0;
   Introduction introduction_;
   ClusterView view_;
+  std::set<NodeId> unheard_;  // as the log has it: others hear them, and this node doesn't
   Time state_updated_at_{};
   Time lag_said_at_{};
   Time clock_looked_at_{};

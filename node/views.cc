@@ -47,6 +47,7 @@ void add_state(MemberInfo& info, const PeerState& state) {
   info.hint_bytes = state.hint_bytes;
   info.lag_seconds = static_cast<double>(state.lag_ms) / 1e3;
   info.incomplete_partitions = state.incomplete_partitions;
+  if (state.former_untaken > 0) info.handover_partitions = state.former_untaken;
   if (state.takeover_partitions == 0) return;
   info.takeover_partitions = state.takeover_partitions;
   info.takeover_ready = state.takeover_ready;
@@ -59,6 +60,7 @@ void show_down(MemberInfo& info) {
   info.lag_seconds = std::nullopt;
   info.takeover_partitions = std::nullopt;
   info.takeover_ready = std::nullopt;
+  info.handover_partitions = std::nullopt;
 }
 
 ClusterStatus cluster_status(const Life& life, const ClusterMember& member, NodeId self) {

@@ -247,6 +247,7 @@ void fill_members(const std::vector<MemberInfo>& members, Message& message) {
     if (member.incomplete_partitions) item.set_incomplete_partitions(*member.incomplete_partitions);
     if (member.takeover_partitions) item.set_takeover_partitions(*member.takeover_partitions);
     if (member.takeover_ready) item.set_takeover_ready(*member.takeover_ready);
+    if (member.handover_partitions) item.set_handover_partitions(*member.handover_partitions);
   }
 }
 
@@ -271,6 +272,7 @@ MemberInfo member_from(const wire::Member& item) {
   if (item.has_incomplete_partitions()) member.incomplete_partitions = item.incomplete_partitions();
   if (item.has_takeover_partitions()) member.takeover_partitions = item.takeover_partitions();
   if (item.has_takeover_ready()) member.takeover_ready = item.takeover_ready();
+  if (item.has_handover_partitions()) member.handover_partitions = item.handover_partitions();
   return member;
 }
 

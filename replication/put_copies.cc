@@ -83,7 +83,7 @@ std::vector<NodeId> PutCopies::on_view(const RingView& view) {
   std::vector<NodeId> given_up;
   for (Slot& slot : slots_) {
     if (slot.state == OwnerState::kAwaited && !view.is_reachable(slot.owner)) {
-      slot.state = OwnerState::kUnable;
+      slot.state = OwnerState::kUnreachable;
       given_up.push_back(slot.owner);
     }
     for (Keeper& keeper : slot.keepers) {
@@ -120,7 +120,7 @@ bool PutCopies::needs_keeper(const Slot& slot, Time now, bool at_once) const {
     const Keeper& last = slot.keepers.back();
     return last.state != KeeperState::kAsked || now >= last.silent_at;
   }
-  return at_once || slot.state == OwnerState::kUnable || now >= silent_at_;
+  return at_once || is_away(slot) || now >= silent_at_;
 }
 
 std::optional<NodeId> PutCopies::next_keeper(const Slot& slot, const std::vector<NodeId>& stand_ins,
@@ -156,6 +156,14 @@ bool PutCopies::is_filled(const Slot& slot) const {
          });
 }
 
+bool PutCopies::may_yet_hold(const Slot& slot) {
+  return slot.state == OwnerState::kAwaited || (slot.state == OwnerState::kUnreachable && !slot.on_present);
+}
+
+bool PutCopies::is_away(const Slot& slot) {
+  return slot.state == OwnerState::kUnreachable || slot.state == OwnerState::kUnable;
+}
+
 template <class Counts>
 bool PutCopies::suffice(Counts counts) const {
   uint32_t present = 0, next = 0;
@@ -173,7 +181,7 @@ bool PutCopies::reached() const {
 
 bool PutCopies::possible() const {
   return suffice([this](const Slot& slot) {
-    return is_filled(slot) || slot.state == OwnerState::kAwaited ||
+    return is_filled(slot) || may_yet_hold(slot) ||
            std::any_of(slot.keepers.begin(), slot.keepers.end(), [&](const Keeper& keeper) {
              return keeper.state == KeeperState::kAsked && counts(keeper);
            });
@@ -186,7 +194,7 @@ bool PutCopies::settled() const {
     const bool is_asking = std::any_of(slot.keepers.begin(), slot.keepers.end(), [](const Keeper& keeper) {
       return keeper.state == KeeperState::kAsked;
     });
-    return slot.state != OwnerState::kUnable || has_hint(slot) || !is_asking;
+    return !is_away(slot) || has_hint(slot) || !is_asking;
   });
 }
 

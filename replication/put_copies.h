@@ -52,7 +52,8 @@ class PutCopies {
   std::vector<Hint> ask_keepers(const RingView& view, Partition partition, Time now, bool at_once = false);
 
   bool reached() const;
-  // When nothing more can be asked for.
+  // False when nothing more can be hoped for. A new owner that can't be reached is likely on its way up: who
+  // joins opens its store when the change has begun already.
   bool possible() const;
   // Every owner holds it, or can't and has its hint, or will not have one.
   bool settled() const;
@@ -66,7 +67,7 @@ class PutCopies {
   std::vector<Hint> hints_kept() const;  // for owners that don't hold it
 
  private:
-  enum class OwnerState : uint8_t { kAwaited, kUnable, kRefused, kHolds };
+  enum class OwnerState : uint8_t { kAwaited, kUnreachable, kUnable, kRefused, kHolds };
   enum class KeeperState : uint8_t { kAsked, kUnreachable, kRefused, kKeeps };
   struct Keeper {
     NodeId node;
@@ -88,6 +89,8 @@ class PutCopies {
   bool suffice(Counts counts) const;
   bool counts(const Keeper& keeper) const { return !rules_.primary && keeper.node != self_; }
   bool is_filled(const Slot& slot) const;
+  static bool may_yet_hold(const Slot& slot);
+  static bool is_away(const Slot& slot);
   bool has_hint(const Slot& slot) const;
   bool needs_keeper(const Slot& slot, Time now, bool at_once) const;
   std::optional<NodeId> next_keeper(const Slot& slot, const std::vector<NodeId>& stand_ins,

@@ -10,7 +10,9 @@
 namespace ringkv {
 namespace {
 
-constexpr size_t kRecordsMax = 20'000;
+// Who sends or takes them is busy for a millisecond, and requests of clients wait behind that.
+constexpr size_t kRecordsMax = 128;
+constexpr size_t kHeadsMax = 512;
 constexpr size_t kLeafBytesMax = size_t{1} << 20;  // of one that is looked at as a whole
 constexpr size_t kBytesReadMax = size_t{8} << 20;  // in a step that may send nothing of what it reads
 constexpr char kTransientPrefix = 't';
@@ -170,7 +172,7 @@ class RangeWalk {
     slice_.last = storage_key;
     slice_.entries.push_back({std::string(storage_key), std::move(head),
                               step_.records ? std::make_shared<const std::string>(bytes) : nullptr});
-    full_ = bytes_ >= step_.bytes_max || slice_.entries.size() >= kRecordsMax;
+    full_ = bytes_ >= step_.bytes_max || slice_.entries.size() >= (step_.records ? kRecordsMax : kHeadsMax);
   }
   size_t size_of(std::string_view storage_key, const RecordHead& head, std::string_view bytes) const {
     return storage_key.size() + head.dots.size() * sizeof(Dot) + sizeof(RangeEntry) +

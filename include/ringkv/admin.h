@@ -36,6 +36,8 @@ struct MemberInfo {
   // While the ring changes: partitions that are to be its own, and those of them that it has taken over.
   std::optional<uint32_t> takeover_partitions;
   std::optional<uint32_t> takeover_ready;
+  // Partitions that it owns no more and has copies of, as far as their owners have yet to take these.
+  std::optional<uint32_t> handover_partitions;
 };
 
 struct ClusterStatus {

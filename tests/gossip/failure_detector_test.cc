@@ -174,6 +174,51 @@ TEST_F(FailureDetectorTest, AnAnswerThroughAnotherIsAsGood) {
   EXPECT_EQ(detector_.statistics().suspected, 0U);
 }
 
+// ---- the way between this node and another
+
+TEST_F(FailureDetectorTest, WhoAnswersOthersOnlyIsAliveAndNotHeard) {
+  begin(nodes(3));
+  const auto round_through_b = [this] {
+    answer_all({kA});
+    run(milliseconds(500));
+    receive(kB, ProbeAck{take<ProbeRequest>().front().second.sequence, kA, {}});
+    round();
+  };
+  round_through_b();
+  EXPECT_TRUE(detector_.hears(kA)) << "one lost answer says nothing";
+  round_through_b();
+  EXPECT_FALSE(detector_.hears(kA));
+  EXPECT_TRUE(detector_.hears(kB));
+  EXPECT_EQ(detector_.health(kA), Health::kAlive);
+  round();
+  EXPECT_TRUE(detector_.hears(kA)) << "one direct answer is enough";
+}
+
+TEST_F(FailureDetectorTest, AWayThatIsSilentIsTriedInEachRoundOfALargeClusterToo) {
+  begin(nodes(40));
+  while (!receivers(sent<Probe>()).contains(kA)) round();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(receivers(sent<Probe>()).contains(kA)) << "round " << i;
+    answer_all({kA});
+    run(milliseconds(500));
+    for (const auto& [to, request] : take<ProbeRequest>()) receive(to, ProbeAck{request.sequence, kA, {}});
+    round();
+  }
+  EXPECT_FALSE(detector_.hears(kA));
+  EXPECT_EQ(detector_.health(kA), Health::kAlive);
+}
+
+TEST_F(FailureDetectorTest, TimeThatItDidNotLiveThroughIsHeldAgainstNoWay) {
+  begin(nodes(3));
+  round({kA});
+  now_ += seconds(30);
+  for (int i = 0; i < 2; ++i) {
+    tick();
+    EXPECT_TRUE(detector_.hears(kA));
+    EXPECT_TRUE(detector_.hears(kB));
+  }
+}
+
 TEST_F(FailureDetectorTest, AnAnswerCountsOnlyForWhomItNamesAndFromWhomItWasAsked) {
   begin(nodes(3));
   const auto probes = take<Probe>();

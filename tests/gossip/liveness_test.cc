@@ -160,6 +160,27 @@ TEST(Liveness, ACutInOneDirectionIsNoReasonEither) {
   }
 }
 
+// Others keep it from being called DOWN, so only the two themselves can route around the cut.
+TEST(Liveness, TwoNodesBetweenWhichOneDirectionIsCutDoNotHearEachOtherAndAllElseDo) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    LivenessNetwork network({.nodes = 3 + seed % 6, .seed = seed, .gossips = false});
+    network.run_for(some_time(seed));
+    network.cut(0, 1);
+    network.run_for(seconds(5));
+    for (size_t at = 0; at < network.size(); ++at) {
+      for (size_t of = 0; of < network.size(); ++of) {
+        if (at == of) continue;
+        EXPECT_EQ(network.detector(at).hears(LivenessNetwork::id(of)), at + of != 1)
+            << "seed " << seed << ", " << of << " at " << at;
+      }
+    }
+    network.heal();
+    network.run_for(seconds(3));
+    EXPECT_TRUE(network.detector(0).hears(LivenessNetwork::id(1))) << "seed " << seed;
+    EXPECT_TRUE(network.detector(1).hears(LivenessNetwork::id(0))) << "seed " << seed;
+  }
+}
+
 // It accuses all the others to all the others, and never hears that they refute it. It alone is DOWN for
 // them, and all of them for it.
 TEST(Liveness, ANodeThatHearsNothingCannotHaveTheOthersCalledDown) {

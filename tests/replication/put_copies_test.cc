@@ -259,5 +259,25 @@ TEST_F(PutCopiesOnTwoListsTest, IsImpossibleWhereOneListCannotHaveEnough) {
   EXPECT_FALSE(copies.possible());
 }
 
+// Who joins is named by the ring before it has opened its store.
+TEST_F(PutCopiesOnTwoListsTest, ANewOwnerThatIsNotUpYetIsWaitedFor) {
+  two_view_.set_view({.unreachable = {kD, kE, kF}});
+  PutCopies copies = this->copies({.needed = 2, .needed_next = 3});
+  copies.on_held(kSelf);
+  copies.on_held(kB);
+  EXPECT_EQ(text(copies.ask_keepers(two_view_, 0, kSent)), "4>1") << "its hint is kept meanwhile";
+  EXPECT_TRUE(copies.possible());
+  EXPECT_TRUE(copies.awaits_owner(kD)) << "it is sent the record again when it is there";
+  copies.on_held(kD);
+  EXPECT_TRUE(copies.reached());
+}
+
+TEST_F(PutCopiesOnTwoListsTest, APresentOwnerThatIsGoneIsNot) {
+  two_view_.set_view({.unreachable = {kB, kC, kE, kF}});
+  PutCopies copies = this->copies();
+  copies.ask_keepers(two_view_, 0, kSent);
+  EXPECT_FALSE(copies.possible());
+}
+
 }  // namespace
 }  // namespace ringkv

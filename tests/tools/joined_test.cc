@@ -42,7 +42,30 @@ TEST(Joined, NamesWhoIsJoiningOrLeaving) {
   ClusterStatus leaving = status_with({3, 3, 3}, 3);
   leaving.members[1].state = "down";
   leaving.members[1].status = "leaving";
-  EXPECT_EQ(missing_for_joined(leaving), "n2 is leaving");
+  EXPECT_EQ(missing_for_joined(leaving), "n2 is leaving, and can't be reached");
+}
+
+TEST(Joined, SaysWhatIsWaitedFor) {
+  ClusterStatus status = status_with({3, 3, 3}, 3);
+  MemberInfo& member = status.members[2];
+  member.state = "joining";
+  member.takeover_partitions = 12;
+  EXPECT_EQ(missing_for_joined(status), "n3 is joining, and has taken over 0 of 12 partitions");
+
+  member.state = "up";
+  status.change_under_way = true;
+  member.takeover_ready = 5;
+  EXPECT_EQ(missing_for_joined(status),
+            "a change of the ring is under way in epoch 3; n3 has taken over 5 of 12 partitions");
+  member.takeover_ready = 12;
+  EXPECT_EQ(missing_for_joined(status), "a change of the ring is under way in epoch 3");
+
+  member.state = "leaving";
+  EXPECT_EQ(missing_for_joined(status), "n3 is leaving");
+  member.hints = 1;
+  member.handover_partitions = 2;
+  EXPECT_EQ(missing_for_joined(status),
+            "n3 is leaving: others have yet to take 1 hint and copies of 2 partitions from it");
 }
 
 TEST(Joined, IsNotWhileAChangeIsUnderWay) {

@@ -149,6 +149,7 @@ std::string to_json(const ClusterStatus& status) {
                                {"incomplete_partitions", or_null(member.incomplete_partitions)},
                                {"takeover_partitions", or_null(member.takeover_partitions)},
                                {"takeover_ready", or_null(member.takeover_ready)},
+                               {"handover_partitions", or_null(member.handover_partitions)},
                                {"epoch", or_null(member.epoch)},
                                {"peer", text_or_null(member.peer_address)},
                                {"client", text_or_null(member.client_address)}});
