@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/kvbench/closed_loop.h"
 #include "tools/kvbench/settings.h"
+#include "tools/kvbench/tally.h"
 
 namespace ringkv::tools {
 
@@ -12,12 +12,16 @@ struct Measurement {
   Tally tally;
   double seconds = 0;
 
-  double per_second() const {
-    return seconds > 0 ? static_cast<double>(tally.latency_us.count()) / seconds : 0;
-  }
+  double per_second() const { return seconds > 0 ? static_cast<double>(tally.answered) / seconds : 0; }
 };
 
 std::string to_json(const BenchSettings& settings, const Measurement& measurement);
 std::string to_text(const BenchSettings& settings, const Measurement& measurement);
+
+// The line of one second; the first one is the warm-up.
+std::string second_text(uint32_t second, const Tally& tally);
+
+// "0.87 ms"
+std::string milliseconds_text(uint64_t microseconds);
 
 }  // namespace ringkv::tools

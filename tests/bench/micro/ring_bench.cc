@@ -1,4 +1,4 @@
-// What a lookup costs: ninja -C build/release ring_bench && build/release/bin/ring_bench
+// What a lookup costs: the token, and the preference list.
 //
 // Targets: 15,000 points by search within 100 ns, the partition table within 10 ns after the hash, SHA-1 of a
 // key of 16 bytes within 150 ns.
@@ -82,5 +82,3 @@ BENCHMARK(hash_ring_with_the_hash);
 
 }  // namespace
 }  // namespace ringkv
-
-BENCHMARK_MAIN();
