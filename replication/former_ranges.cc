@@ -42,7 +42,9 @@ void FormerRanges::set_ring(Moment moment) {
 
 void FormerRanges::on_boot(NodeId node) {
   for (auto& [partition, former] : former_) {
-    if (former.taken_by.erase(node) > 0) former.taken_at.reset();
+    // One that has taken it as an owner, and owns it no more, isn't waited for: nobody would offer it anew.
+    if (former.taken_by.erase(node) > 0 && environment_.view.ring().is_owner(node, partition))
+      former.taken_at.reset();
   }
 }
 

@@ -102,6 +102,24 @@ TEST_F(FormerRangesTest, AnOwnersNextLifePullsThemAgain) {
   EXPECT_EQ(former(1).untaken(), kOfFirst);
 }
 
+// It was an owner when it took them: its next life, which owns them no more, isn't waited for.
+TEST_F(FormerRangesTest, GoAlsoWhenOneThatHasTakenThemOwnsThemNoMoreAndBeginsAnew) {
+  move();
+  cluster_.run_for(seconds(10));
+  ASSERT_EQ(former(1).untaken(), 0U);
+  RingDescription description = finished_.description();
+  description.replicas = 2;
+  ++description.epoch;
+  const Ring fewer(description);
+  cluster_.set_ring(fewer);
+  cluster_.kill(4);
+  cluster_.start(4);
+  cluster_.run_for(seconds(80));
+  // n4, which doesn't know of that ring here, is an owner of these, and has yet to say that it has them
+  // still.
+  EXPECT_EQ(former(1).partitions(), kOfFirst - 4);
+}
+
 TEST_F(FormerRangesTest, ACancelledTakeoverGoesToo) {
   cluster_.set_ring(begun_);
   cluster_.repaired(4);
