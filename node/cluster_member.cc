@@ -330,12 +330,16 @@ void ClusterMember::look_at_clock(Time now) {
   life_.set_clock(clock_.correction_micros(wall, now), clock_.heard_majority(now));
 }
 
+bool ClusterMember::is_up(NodeId node) const {
+  return node == settings_.self.node ||
+         (detector_->health(node) != Health::kDown && links_.is_reachable(node));
+}
+
 void ClusterMember::update_view() {
   ClusterView view;
   for (const NodeId node : others()) {
-    const bool is_up = detector_->health(node) != Health::kDown && links_.is_reachable(node);
-    if (!is_up || !detector_->hears(node)) view.unreachable.push_back(node);
-    if (is_up) log_way(node, detector_->hears(node));
+    if (!is_up(node) || !detector_->hears(node)) view.unreachable.push_back(node);
+    if (is_up(node)) log_way(node, detector_->hears(node));
   }
   std::sort(view.unreachable.begin(), view.unreachable.end());
   if (view == view_) return;

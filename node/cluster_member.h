@@ -91,6 +91,8 @@ class ClusterMember {
   const FailureDetector& detector() const { return *detector_; }
   const StateGossip& states() const { return *gossip_; }
   const ClusterView& view() const { return view_; }
+  // Not DOWN, and a connection stands: others may hear it even where the view routes around the way to it.
+  bool is_up(NodeId node) const;
   PeerState own_state() const;  // as of now; gossip carries one that is up to a second old
   // Of its clock against ours; nothing: it was not heard within a minute.
   std::optional<int64_t> skew_micros(NodeId node) const;

@@ -136,7 +136,7 @@ void Node::serve(const Requester& requester, const ClientCommitPlan& request, Ti
       requester,
       [this, request](const RingDescription& ring) -> Result<RingDescription> {
         const CommitSight sight{
-            .is_reachable = [this](NodeId node) { return member_->view().is_reachable(node); },
+            .is_reachable = [this](NodeId node) { return member_->is_up(node); },
             .is_down = [this](NodeId node) { return member_->detector().health(node) == Health::kDown; }};
         if (ring.epoch == request.epoch) {
           if (Status status = check_commit(ring, sight); !status.ok()) return status;
