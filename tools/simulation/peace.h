@@ -27,6 +27,7 @@ class Peace {
   std::optional<Violation> what_is_wrong_outside(const SimulatedNode& node) const;
   static std::string blocking(const SimulatedNode& node);
   std::optional<Violation> change_under_way(const SimulatedNode& node, const RingDescription& ring) const;
+  bool waits_for_gone(const Member& leaver) const;
   std::string readiness() const;
   Statistics convergence_figures() const;
   void check_at_rest(const Statistics& converged);
