@@ -59,6 +59,9 @@ class Client:
     def begin_put(self, key, value, context="-", w=0):
         return self.begin("put", word_of(key), word_of(value), context or "-", str(w))
 
+    def begin_del(self, key):
+        return self.begin("del", word_of(key))
+
     def begin_get(self, key, r=0):
         return self.begin("get", word_of(key), str(r))
 

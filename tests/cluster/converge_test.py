@@ -1,6 +1,5 @@
 """Several real nodes whose copies have come apart, by absence, loss, damage: they converge, and nobody does anything."""
 import base64
-import concurrent.futures
 import itertools
 import pathlib
 import re
@@ -9,6 +8,7 @@ import signal
 import time
 import unittest
 
+from clients import Clients, through, wait
 from processes import (DONE, FAILED, HINTS_OFF, LONG, NOT_FOUND, ROUNDS_OFF, WRONG_USE, Cluster, load, run, statistic,
                        wait_converged, wait_hints_drained, wait_until)
 
@@ -188,9 +188,12 @@ class Deleted(unittest.TestCase):
         with Cluster(3, flags=ROUNDS_OFTEN) as cluster:
             n1 = cluster["n1"]
             load(n1, ((f"k{i}", "v") for i in range(count)))
-            with concurrent.futures.ThreadPoolExecutor(8) as clients:
-                codes = set(clients.map(lambda i: n1.kvctl("del", f"k{i}").returncode, range(count)))
-            self.assertEqual(codes, {DONE})
+            codes = set()
+            with Clients(through(n1)) as (client,):
+                for start in range(0, count, 50):
+                    deletes = [client.begin_del(f"k{i}") for i in range(start, start + 50)]
+                    codes.update(wait(delete)[0] for delete in deletes)
+            self.assertEqual(codes, {"OK"})
             self.wait_empty(cluster, 120)
             self.assertEqual(n1.kvctl("scan").stdout, b"")
 

@@ -6,6 +6,7 @@
 // standard output as soon as it is there, whatever came before: words with blanks between, bytes in base64,
 // "-" for nothing.
 //   NUMBER CLIENT put KEY VALUE CONTEXT W      NUMBER OK CONTEXT
+//   NUMBER CLIENT del KEY                      NUMBER OK CONTEXT
 //   NUMBER CLIENT get KEY R                    NUMBER OK CONTEXT [VALUE…]
 //   NUMBER CLIENT owners KEY…                  NUMBER OK NAME,…  of each
 //                                              NUMBER CODE MESSAGE
@@ -61,6 +62,7 @@ class Requests {
     if (verb == "owners") return owners(number, client, words);
     const std::string key = bytes_of(*words);
     if (verb == "put") return put(number, client, key, words);
+    if (verb == "del") return del(number, client, key);
     if (verb == "get") return get(number, client, key, words);
     throw std::invalid_argument("no such verb: " + line);
   }
@@ -72,6 +74,14 @@ class Requests {
     PutOptions options{.w = static_cast<uint32_t>(std::stoul(*words))};
     if (context != "-") options.context = Context(bytes_of(context));
     client.put(key, value, options, [this, number](const Result<PutReceipt>& receipt) {
+      if (!receipt.ok()) return refuse(number, receipt.status());
+      say(number + " OK " + word_of(receipt->context.bytes()));
+    });
+  }
+
+  // Of what it finds, as kvctl's.
+  void del(const std::string& number, Client& client, const std::string& key) {
+    client.remove(key, PutOptions(), [this, number](const Result<PutReceipt>& receipt) {
       if (!receipt.ok()) return refuse(number, receipt.status());
       say(number + " OK " + word_of(receipt->context.bytes()));
     });
