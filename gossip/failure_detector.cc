@@ -86,7 +86,8 @@ void FailureDetector::on(NodeId from, const ProbeRequest& request, Moment moment
 
 void FailureDetector::on_greeted(NodeId node, uint64_t generation, Time now) {
   notice(now);
-  table_.begin_life(node, generation);
+  // That its last life ended, and answered nothing, says nothing of the way to it.
+  if (table_.begin_life(node, generation)) unheard_.erase(node);
 }
 
 // Everything that comes in says that this node lives: a loop that is busy with messages isn't frozen.
@@ -209,12 +210,14 @@ bool FailureDetector::hears(NodeId node) const {
 
 void FailureDetector::judge_ways() {
   for (const Asked& asked : round_) {
-    if (asked.answered_directly || table_.health(asked.node) == Health::kDown) {
+    if (asked.answered_directly) {
       unheard_.erase(asked.node);
     } else {
       ++unheard_[asked.node];
     }
   }
+  std::erase_if(unheard_,
+                [this](const auto& unheard) { return table_.health(unheard.first) == Health::kDown; });
 }
 
 void FailureDetector::doubt_self() { local_health_ = std::min(local_health_ + 1, kLocalHealthMax); }

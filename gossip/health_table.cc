@@ -82,11 +82,12 @@ void HealthTable::accuse(NodeId node, const Suspicion::Patience& patience, Time 
   if (suspicion != nullptr && suspicion->observe(self_)) changed(node);
 }
 
-void HealthTable::begin_life(NodeId node, uint64_t generation) {
+bool HealthTable::begin_life(NodeId node, uint64_t generation) {
   const auto at = members_.find(node);
-  if (at == members_.end() || generation <= at->second.life.generation) return;
+  if (at == members_.end() || generation <= at->second.life.generation) return false;
   at->second.life = {generation, 0};
   believe(node, at->second, Alive{});
+  return true;
 }
 
 void HealthTable::expire(Time now) {

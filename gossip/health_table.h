@@ -48,7 +48,8 @@ class HealthTable {
   void accuse(NodeId node, const Suspicion::Patience& patience, Time now);
 
   // The member has begun another life. Nothing happens when the generation isn't later than the known one.
-  void begin_life(NodeId node, uint64_t generation);
+  // True: it is a later life than the known one.
+  bool begin_life(NodeId node, uint64_t generation);
 
   // Suspicions whose time is over become DOWN.
   void expire(Time now);

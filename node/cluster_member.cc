@@ -474,6 +474,7 @@ void ClusterMember::adopt(std::string_view description, std::function<void()> on
   for (const NodeId node : before) {
     if (ring().description().find_member(node) != nullptr) continue;
     links_.forget(node);
+    unheard_.erase(node);
     callbacks_.on_removed(node, not_found(cat("node ", hex(node.value),
                                               " is no member of this cluster any more since epoch ", epoch)));
   }

@@ -208,6 +208,25 @@ TEST_F(FailureDetectorTest, AWayThatIsSilentIsTriedInEachRoundOfALargeClusterToo
   EXPECT_EQ(detector_.health(kA), Health::kAlive);
 }
 
+TEST_F(FailureDetectorTest, ALaterLifeIsHeardFromItsGreetingOn) {
+  begin(nodes(3));
+  for (int i = 0; i < 2; ++i) round({kA});
+  EXPECT_FALSE(detector_.hears(kA));
+  detector_.on_greeted(kA, 1, now_);
+  EXPECT_TRUE(detector_.hears(kA));
+  for (int i = 0; i < 2; ++i) round({kA});
+  detector_.on_greeted(kA, 1, now_);
+  EXPECT_FALSE(detector_.hears(kA)) << "a greeting of the same life comes on its way only, not on ours";
+}
+
+TEST_F(FailureDetectorTest, WhoIsDownAndComesBackIsHeardUntilItDoesNotAnswer) {
+  begin(nodes(3));
+  for (int i = 0; i < 5; ++i) round({kA});
+  ASSERT_EQ(detector_.health(kA), Health::kDown);
+  detector_.on_greeted(kA, 5, now_);
+  EXPECT_TRUE(detector_.hears(kA));
+}
+
 TEST_F(FailureDetectorTest, TimeThatItDidNotLiveThroughIsHeldAgainstNoWay) {
   begin(nodes(3));
   round({kA});
