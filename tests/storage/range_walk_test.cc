@@ -99,6 +99,21 @@ LeafSet random_leaves(Random& random) {
   return leaves;
 }
 
+// Whoever sends or takes a slice does nothing else meanwhile: small records are bounded by their number.
+TEST(RangeSlice, HasFewRecordsHoweverSmallTheyAre) {
+  WalkFixture fixture(1);
+  fixture.put_some(20'000, 1);
+  RangeStep step{.ring_partitions = kPartitions, .leaves = LeafSet().set()};
+  const Result<RangeSlice> records = range_slice(fixture.engine, step);
+  ASSERT_TRUE(records.ok());
+  EXPECT_EQ(records->entries.size(), 128U);
+  EXPECT_FALSE(records->at_end);
+  step.records = false;
+  const Result<RangeSlice> heads = range_slice(fixture.engine, step);
+  ASSERT_TRUE(heads.ok());
+  EXPECT_EQ(heads->entries.size(), 512U);
+}
+
 TEST(RangeSlice, WalksExactlyTheLeavesAskedForInTokenOrder) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
