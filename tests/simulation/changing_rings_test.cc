@@ -116,6 +116,14 @@ TEST_F(ChangingRing, OwesNothingOfWhatFewerThanAQuorumHeld) {
   EXPECT_EQ(verdict(), "");
 }
 
+TEST_F(ChangingRing, OwesByTheListOfTheTimeNotByAShorterOneThatFollows) {
+  hold(ring_of({"n1", "n2", "n3"}, 3, 1));
+  story.put("a", {.left = {kA1}, .nodes = {"n1"}}, {.w = 1});
+  story.get({}, Dots{});
+  hold(ring_of({"n1", "n2"}, 2, 2));
+  EXPECT_EQ(verdict(), "");
+}
+
 // Of four owners a get is confirmed by two; who loses one of them's disk fetches from two others.
 TEST_F(ChangingRing, OwesAConfirmedAnswerOfAnEvenListUntilADiskIsLost) {
   hold(ring_of({"n1", "n2", "n3", "n4"}, 4, 1));

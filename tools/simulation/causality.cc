@@ -42,10 +42,10 @@ bool Causality::owners_rested(Step from, const Look& look) const {
          ring_.rings->rested(history_.bucket, history_.key, from, look.completed_at);
 }
 
-// Where the owners have rested.
+// Where the owners have rested. The list that came next counts too: of the longer one less is owed.
 uint32_t Causality::copies_at(const Look& look) const {
   if (ring_.rings == nullptr) return ring_.copies;
-  return ring_.rings->copies(history_.bucket, history_.key, look.invoked, look.invoked).fewest;
+  return ring_.rings->copies(history_.bucket, history_.key, look.invoked, look.invoked).most;
 }
 
 // A default quorum is one of the list that the get went by. Another number may have been asked for by a list
