@@ -70,6 +70,13 @@ struct ConvergenceEnvironment {
   void on_round(const std::vector<Partition>& partitions, NodeId source,
                 const std::set<Partition>& incomplete);
 
+  // Equal data aren't enough of a round: this node must learn all that the source claims there. Who has let go
+  // what was deleted looks as empty as a disk that was wiped, and what it knows of that is in its floor alone.
+  bool needs_claims(Partition partition) const {
+    return store.floors().is_limited(partition) || !wholeness.is_whole(partition) ||
+           takeover.is_pending(partition);
+  }
+
   // To the door that it came through, or to the node that has forwarded it.
   void answer(const Requester& requester, ClientReply reply, MessageOutbox& outbox) const;
 

@@ -146,10 +146,9 @@ void Pull::ask_next_partitions(Moment moment, MessageOutbox& outbox) {
   settle(moment, outbox);
 }
 
-// A limited one needs all that the source claims there.
 void Pull::found_equal(std::vector<Partition> partitions, const Floor& lives) {
   std::erase_if(partitions, [this](Partition partition) {
-    if (!environment_.store.floors().is_limited(partition)) return false;
+    if (!environment_.needs_claims(partition)) return false;
     to_pull_.push_back(partition);
     return true;
   });

@@ -294,6 +294,32 @@ TEST(Rounds, RefillAnEmptiedNodePieceByPiece) {
   EXPECT_EQ(cluster.node(3).wholeness->incomplete(), 0U);
 }
 
+// A delete that an owner has let go is known by its floor alone: it looks as empty as a disk that was wiped.
+TEST(Rounds, RefillWithWhatAnEqualSourceKnowsToBeSuperseded) {
+  RoundFixture cluster(3, kNever);
+  const std::string key = key_in(3);
+  const Dot value = cluster.put(2, key, "x");
+  cluster.copy(2, 1, key);
+  cluster.repaired(1);
+  const Dot tombstone = cluster.put(1, key, "", true, seen(value));
+  cluster.copy(1, 3, key);
+  cluster.run_for(seconds(63), milliseconds(500));  // swept
+  ASSERT_TRUE(cluster.stored(1, key).versions.empty());
+  cluster.kill(3);
+  cluster.node(3).disk->wipe();
+  cluster.start(3);
+  cluster.node(3).wholeness->lose_all();
+
+  cluster.see_reachable(3, 2, false);
+  cluster.repaired(3);
+  cluster.see_reachable(3, 2, true);
+  cluster.repaired(3);
+
+  EXPECT_EQ(cluster.node(3).wholeness->incomplete(), 0U);
+  EXPECT_TRUE(cluster.node(3).store->floor_covers(3, tombstone));
+  EXPECT_TRUE(cluster.values(3, key).empty());
+}
+
 TEST(Rounds, DoNotOpenALeafThatDiffersOnlyByAWriteUnderWay) {
   RoundFixture cluster(2, kNever);
   cluster.put(1, "a", "x");
