@@ -71,7 +71,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
       older_copy_(std::move(older_copy)),
       lives_met_({settings_.self.node, settings_.self.boot}),
       absences_(settings_.auto_remove_after),
-      changer_(register_,
+      changer_(settings_.self.node, register_,
                [this](NodeId node) {
                  const Member* member = ring().description().find_member(node);
                  return member == nullptr ? hex(node.value) : member->name;

@@ -6,6 +6,20 @@
 
 namespace ringkv {
 
+// Who learns first that he is no member any more ends, and would be the only one to know of that ring: the
+// others would wait for him.
+Result<RingDescription> RingChanger::next_of(const Change& change, const Ring& ring) const {
+  const RingDescription& present = ring.description();
+  Result<RingDescription> next = change.edit(present);
+  if (!next.ok() || *next == present) return next;
+  const Member* self = present.find_member(self_);
+  if (self != nullptr && next->find_member(self_) == nullptr) {
+    return forbidden(cat(self->name, " would be no member of the cluster by this: ask another node"));
+  }
+  next->epoch = present.epoch + 1;
+  return next;
+}
+
 void RingChanger::start(const Ring& ring, Time now, GossipOutbox& outbox) {
   while (!changes_.empty() && changes_.front().proposed.empty() && !register_.proposing()) {
     Change& change = changes_.front();
@@ -13,7 +27,7 @@ void RingChanger::start(const Ring& ring, Time now, GossipOutbox& outbox) {
       finish(change.tried ? undecided({}) : unavailable("the ring was changed by others until time ran out"));
       continue;
     }
-    Result<RingDescription> next = change.edit(ring.description());
+    const Result<RingDescription> next = next_of(change, ring);
     if (!next.ok()) {
       finish(next.status());
       continue;
@@ -22,7 +36,6 @@ void RingChanger::start(const Ring& ring, Time now, GossipOutbox& outbox) {
       finish({});
       continue;
     }
-    next->epoch = ring.epoch() + 1;
     std::string encoded = encode_ring_description(*next);
     // What every later start must read is read once before it is proposed.
     if (const Result<RingDescription> readable = decode_ring_description(encoded); !readable.ok()) {

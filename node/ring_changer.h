@@ -20,12 +20,12 @@ class RingChanger {
   using Done = std::function<void(Status)>;
 
   // `name_of`: of voters, for messages.
-  RingChanger(EpochRegister& epochs, std::function<std::string(NodeId)> name_of)
-      : register_(epochs), name_of_(std::move(name_of)) {}
+  RingChanger(NodeId self, EpochRegister& epochs, std::function<std::string(NodeId)> name_of)
+      : self_(self), register_(epochs), name_of_(std::move(name_of)) {}
 
   // `done` once: OK when the change is in the ring; what the edit says against it; UNKNOWN_OUTCOME when not
   // enough voters answered in time.
-  // OVERLOADED when too many wait already.
+  // FORBIDDEN where this node would be no member any more; OVERLOADED when too many wait already.
   void change(RingEdit edit, Time deadline, Done done) {
     if (changes_.size() >= kChangesMax) return done(overloaded("too many changes of the ring wait already"));
     changes_.push_back({std::move(edit), deadline, std::move(done)});
@@ -51,9 +51,11 @@ class RingChanger {
     bool tried = false;
   };
 
+  Result<RingDescription> next_of(const Change& change, const Ring& ring) const;
   void finish(Status status);
   Status undecided(const EpochRegister::Outcome& outcome) const;
 
+  const NodeId self_;
   EpochRegister& register_;
   const std::function<std::string(NodeId)> name_of_;
   std::deque<Change> changes_;

@@ -167,7 +167,7 @@ std::optional<Violation> Peace::change_under_way(const SimulatedNode& node,
 }
 
 // By the rules, as core_checker.h has them: a leaver stays until its hints are delivered, or an operator has
-// removed whom they are for.
+// removed whom they are for. One that is gone for good itself is removed after ten minutes.
 bool Peace::waits_for_gone(const Member& leaver) const {
   const auto holds_hints_for = [&](const SimulatedNode& node, const std::string& gone) {
     const std::vector<KeptHint> hints = kept_hints(node.disk());
@@ -177,6 +177,7 @@ bool Peace::waits_for_gone(const Member& leaver) const {
            });
   };
   const std::set<std::string>& gone = ring_.facts().gone;
+  if (leaver.status == MemberStatus::kLeaving && gone.contains(leaver.name)) return true;
   return std::any_of(ring_.nodes().begin(), ring_.nodes().end(), [&](const auto& node) {
     return node->node() == leaver.node && node->serving() && leaver.status == MemberStatus::kLeaving &&
            std::any_of(gone.begin(), gone.end(),
