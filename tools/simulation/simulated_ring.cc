@@ -285,6 +285,7 @@ SimulationResult SimulatedRing::result() {
   SimulationResult result;
   result.hash = trace_.hash();
   result.violation = violation_;
+  result.simulated = events_.now() - EventQueue().now();
   result.operations = history_.operations().size();
   for (const Operation& operation : history_.operations()) {
     result.ok += operation.completed != kNever && operation.reply.status.ok() ? 1 : 0;

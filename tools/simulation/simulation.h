@@ -30,6 +30,7 @@ struct SimulationResult {
   std::optional<Violation> violation;
 
   // How much was tried; a run in which nothing happens proves nothing.
+  Duration simulated{};  // founding and the end included
   uint64_t operations = 0;
   uint64_t ok = 0;
   uint64_t unknown = 0;
