@@ -118,6 +118,7 @@ bool Causality::holds_by_itself(const Write& write, const Look& look) const {
 }
 
 bool Causality::must_include(const Write& write, const Look& look) const {
+  if (write.known >= look.invoked) return false;  // nobody was known to hold it
   if (!look.node.empty()) return holds_by_itself(write, look);
   if (look.healed) return must_include_once_healed(write, look);
   if (holders_suffice(holders_of(write, look), look)) return true;

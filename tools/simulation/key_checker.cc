@@ -141,15 +141,17 @@ void KeyChecker::check_nothing_is_missing(const Reading& reading) {
   for (const Write& write : history_.writes) {
     if (write.invoked > reading.look.completed) return;
     if (write.failed) continue;
-    const bool covered = reading.context && write.dot() && reading.context->covers(*write.dot());
-    const bool expected = causality_.must_include(write, reading.look);
-    if (!covered && !expected) continue;
     const bool shown = !write.is_delete && reading.values->contains(write.value);
     const bool lacks =
         reading.context && write.dot() && causality_.surely_lacks(*reading.context, *write.dot());
-    if (shown && lacks)
+    if (write.is_delete || (!lacks && (shown || is_discharged(write, reading)))) continue;
+    const bool covered = reading.context && write.dot() && reading.context->covers(*write.dot());
+    const bool expected = causality_.must_include(write, reading.look);
+    if (!covered && !expected) continue;
+    if (shown) {
       broken("I3", cat(name_of(reading.index), " shows ", name_of(write.index), " and doesn't cover it"));
-    if (write.is_delete || shown || (!lacks && is_discharged(write, reading))) continue;
+      continue;
+    }
     Search search;
     if (is_accounted_for(write, reading, was_let_go(reading, write), search)) continue;
     broken(expected ? "I1" : "I3", cat(name_of(reading.index), " lacks ", name_of(write.index),

@@ -15,10 +15,6 @@ std::vector<NodeId> sorted(const Ring& ring, List list) {
   return nodes;
 }
 
-Partition partition_of_key(const Ring& ring, std::string_view bucket, std::string_view key) {
-  return ring.partition(digest_of(bucket, key));
-}
-
 RingHistory::Copies joint(RingHistory::Copies copies, List list) {
   const auto owners = static_cast<uint32_t>(list.size());
   return {copies.fewest == 0 ? owners : std::min(copies.fewest, owners), std::max(copies.most, owners)};
@@ -38,6 +34,7 @@ bool has_quorum(const Ring& ring, List list, const std::vector<std::string_view>
 }  // namespace
 
 void RingHistory::note(const Ring& ring, Step step, Time now) {
+  keys_.clear();
   rings_.push_back({step, now, std::make_shared<const Ring>(ring.description()), with_lists({}, ring, 0)});
 }
 
@@ -53,12 +50,53 @@ bool RingHistory::was_always_member(std::string_view node) const {
                      [&](const Seen& seen) { return seen.ring->description().find_member(node) != nullptr; });
 }
 
-template <class Holds>
-bool RingHistory::all_of(Step from, Time until, Holds holds) const {
-  for (auto at = in_force(from); at != rings_.end() && at->at <= until + kSeenLate; ++at) {
-    if (!holds(*at->ring)) return false;
+RingHistory::Key& RingHistory::key_of(std::string_view bucket, std::string_view key) const {
+  const auto [at, is_new] = keys_.try_emplace({std::string(bucket), std::string(key)});
+  if (is_new) {
+    at->second.digest = digest_of(bucket, key);
+    at->second.rests_until = rests_until(at->second.digest);
   }
-  return true;
+  return at->second;
+}
+
+// What ends at one ring ends there for all before it that had the same.
+std::vector<size_t> RingHistory::rests_until(const KeyDigest& digest) const {
+  std::vector<size_t> until(rings_.size());
+  std::vector<NodeId> owners_after;
+  bool rests_after = false;
+  for (size_t i = rings_.size(); i-- > 0;) {
+    const Ring& ring = *rings_[i].ring;
+    const Partition partition = ring.partition(digest);
+    std::vector<NodeId> owners = sorted(ring, ring.preference_list(partition));
+    const bool rests = sorted(ring, ring.next_preference_list(partition)) == owners;
+    if (!rests) {
+      until[i] = i;
+    } else {
+      const bool same = i + 1 < rings_.size() && rests_after && owners == owners_after;
+      until[i] = same ? until[i + 1] : i + 1;
+    }
+    owners_after = std::move(owners);
+    rests_after = rests;
+  }
+  return until;
+}
+
+std::vector<size_t> RingHistory::owns_until(const KeyDigest& digest, std::string_view node) const {
+  std::vector<size_t> until(rings_.size());
+  for (size_t i = rings_.size(); i-- > 0;) {
+    const Ring& ring = *rings_[i].ring;
+    const Member* member = ring.description().find_member(node);
+    const bool owns = member != nullptr && ring.is_owner(member->node, ring.partition(digest));
+    until[i] = !owns ? i : (i + 1 < rings_.size() ? until[i + 1] : i + 1);
+  }
+  return until;
+}
+
+bool RingHistory::holds_from(const std::vector<size_t>& holds_until, Step from, Time until) const {
+  const auto first = static_cast<size_t>(in_force(from) - rings_.begin());
+  if (first == rings_.size()) return true;
+  const size_t end = holds_until[first];
+  return end == rings_.size() || rings_[end].at > until + kSeenLate;
 }
 
 std::vector<RingHistory::Seen>::const_iterator RingHistory::in_force(Step step) const {
@@ -69,19 +107,21 @@ std::vector<RingHistory::Seen>::const_iterator RingHistory::in_force(Step step) 
 
 bool RingHistory::stayed(std::string_view bucket, std::string_view key, std::string_view node, Step from,
                          Time until) const {
-  return all_of(from, until, [&](const Ring& ring) {
-    const Member* member = ring.description().find_member(node);
-    return member != nullptr && ring.is_owner(member->node, partition_of_key(ring, bucket, key));
-  });
+  Key& known = key_of(bucket, key);
+  auto found = known.owns_until.find(node);
+  if (found == known.owns_until.end())
+    found = known.owns_until.emplace(node, owns_until(known.digest, node)).first;
+  return holds_from(found->second, from, until);
 }
 
 bool RingHistory::quorum_of_each_list(std::string_view bucket, std::string_view key,
                                       const std::vector<std::string_view>& nodes, Step at) const {
   const auto first = in_force(at);
   const auto last = first + std::min<std::ptrdiff_t>(rings_.end() - first, 2);
+  const KeyDigest& digest = key_of(bucket, key).digest;
   return std::all_of(first, last, [&](const Seen& seen) {
     const Ring& ring = *seen.ring;
-    const Partition partition = partition_of_key(ring, bucket, key);
+    const Partition partition = ring.partition(digest);
     return has_quorum(ring, ring.preference_list(partition), nodes) &&
            has_quorum(ring, ring.next_preference_list(partition), nodes);
   });
@@ -91,14 +131,14 @@ bool RingHistory::owns_at_last(std::string_view bucket, std::string_view key, st
   if (rings_.empty()) return true;
   const Ring& ring = *rings_.back().ring;
   const Member* member = ring.description().find_member(node);
-  return member != nullptr && ring.is_owner(member->node, partition_of_key(ring, bucket, key));
+  return member != nullptr && ring.is_owner(member->node, ring.partition(key_of(bucket, key).digest));
 }
 
 bool RingHistory::quorum_without(std::string_view bucket, std::string_view key,
                                  const std::set<std::string>& nodes) const {
   if (rings_.empty()) return true;
   const Ring& ring = *rings_.back().ring;
-  const Partition partition = partition_of_key(ring, bucket, key);
+  const Partition partition = ring.partition(key_of(bucket, key).digest);
   const auto is_left = [&](List list) {
     const auto left = std::count_if(list.begin(), list.end(), [&](uint16_t position) {
       return !nodes.contains(ring.member(position).name);
@@ -109,20 +149,15 @@ bool RingHistory::quorum_without(std::string_view bucket, std::string_view key,
 }
 
 bool RingHistory::rested(std::string_view bucket, std::string_view key, Step from, Time until) const {
-  std::vector<NodeId> first;
-  return all_of(from, until, [&](const Ring& ring) {
-    const Partition partition = partition_of_key(ring, bucket, key);
-    const std::vector<NodeId> owners = sorted(ring, ring.preference_list(partition));
-    if (first.empty()) first = owners;
-    return owners == first && sorted(ring, ring.next_preference_list(partition)) == first;
-  });
+  return holds_from(key_of(bucket, key).rests_until, from, until);
 }
 
 RingHistory::Copies RingHistory::copies(std::string_view bucket, std::string_view key, Step from,
                                         Step until) const {
   Copies copies;
+  const KeyDigest& digest = key_of(bucket, key).digest;
   for (auto at = in_force(from); at != rings_.end(); ++at) {
-    copies = with_lists(copies, *at->ring, partition_of_key(*at->ring, bucket, key));
+    copies = with_lists(copies, *at->ring, at->ring->partition(digest));
     if (at->step > until) break;
   }
   return copies;

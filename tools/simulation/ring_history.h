@@ -2,10 +2,12 @@
 // be there, and of how many copies there were then.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replication/ring.h"
@@ -66,11 +68,23 @@ class RingHistory {
     Copies copies;  // of all lists
   };
 
-  template <class Holds>
-  bool all_of(Step from, Time until, Holds holds) const;
+  // What all rings say of one key. Checkers ask it for each write and each reading of the key.
+  struct Key {
+    KeyDigest digest;
+    // For each ring the first one, from it on, by which the owners aren't those of that ring alone.
+    std::vector<size_t> rests_until;
+    // Of each node that was asked for: the first one, from a ring on, by which it is no owner.
+    std::map<std::string, std::vector<size_t>, std::less<>> owns_until;
+  };
+
+  Key& key_of(std::string_view bucket, std::string_view key) const;
+  std::vector<size_t> rests_until(const KeyDigest& digest) const;
+  std::vector<size_t> owns_until(const KeyDigest& digest, std::string_view node) const;
+  bool holds_from(const std::vector<size_t>& holds_until, Step from, Time until) const;
   std::vector<Seen>::const_iterator in_force(Step step) const;
 
   std::vector<Seen> rings_;
+  mutable std::map<std::pair<std::string, std::string>, Key> keys_;  // of these rings
 };
 
 }  // namespace ringkv::simulation
