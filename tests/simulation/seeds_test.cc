@@ -56,6 +56,32 @@ TEST(Seeds, ABrokenPromiseIsNamedWithSeedBuildAndTheCommandToRepeat) {
   EXPECT_TRUE(says(found.hashes, "seed 18 ok")) << found.hashes;
 }
 
+TEST(Seeds, TheFirstBrokenPromiseIsShrunkToWhatBreaksIt) {
+  uint64_t runs = 0;
+  const auto simulate = [&](const SimulationSettings& settings) {
+    ++runs;
+    SimulationResult result = kept_run(settings);
+    for (const char* name : {"kill:n1:1", "kill:n2:1", "cut:3"}) {
+      if (!settings.only_faults || settings.only_faults->contains(name))
+        result.strikes.push_back({name, std::chrono::milliseconds(12345), {}});
+    }
+    const bool struck = std::any_of(result.strikes.begin(), result.strikes.end(),
+                                    [](const Happening& strike) { return strike.name == "kill:n2:1"; });
+    if (struck && settings.seed < 3) result.violation = Violation{"I1", "operation 4 is lost"};
+    return result;
+  };
+  const Told found = told({.seeds = 3, .faults = "kill,cut"}, simulate);
+  EXPECT_TRUE(says(found.remarks, "to 1 strikes and 0 operations")) << found.remarks;
+  EXPECT_TRUE(says(found.remarks, "12.345 s  kill:n2:1")) << found.remarks;
+  EXPECT_TRUE(says(found.remarks, "--seed 1 ")) << found.remarks;
+  EXPECT_TRUE(says(found.remarks, "--only-faults kill:n2:1")) << found.remarks;
+  EXPECT_TRUE(says(found.remarks, "seed 2 breaks I1")) << found.remarks;
+
+  runs = 0;
+  EXPECT_FALSE(says(told({.seeds = 3, .shrink_s = 0}, simulate).remarks, "shrunk"));
+  EXPECT_EQ(runs, 3U);
+}
+
 TEST(Seeds, EachHundredthIsRunTwiceAndTheTwoMustBeTheSame) {
   std::atomic<uint64_t> runs = 0;
   const Told same = told({.seed = 99, .seeds = 102}, [&](const SimulationSettings& settings) {

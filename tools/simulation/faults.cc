@@ -1,8 +1,11 @@
 #include "tools/simulation/faults.h"
 
+#include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace ringkv::simulation {
@@ -11,7 +14,6 @@ namespace {
 using std::chrono::seconds;
 
 using Share = double Faults::*;
-using Interval = Duration Faults::*;
 
 struct NamedShare {
   std::string_view name;
@@ -27,7 +29,7 @@ constexpr NamedShare kShares[] = {
 
 struct NamedInterval {
   std::string_view name;
-  Interval field;
+  FaultInterval field;
   Duration usual;
 };
 constexpr NamedInterval kIntervals[] = {
@@ -65,6 +67,13 @@ std::vector<std::string> fault_names() {
   for (const NamedShare& share : kShares) names.emplace_back(share.name);
   for (const NamedInterval& interval : kIntervals) names.emplace_back(interval.name);
   return names;
+}
+
+std::string_view name_of(FaultInterval fault) {
+  const auto named = std::find_if(std::begin(kIntervals), std::end(kIntervals),
+                                  [fault](const NamedInterval& one) { return one.field == fault; });
+  CHECK(named != std::end(kIntervals));
+  return named->name;
 }
 
 Result<Faults> faults_from(std::string_view list) {

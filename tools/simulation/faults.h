@@ -53,6 +53,8 @@ struct Faults {
 
 // The words of `--faults`, each with what it switches on.
 std::vector<std::string> fault_names();
+using FaultInterval = Duration Faults::*;
+std::string_view name_of(FaultInterval fault);
 
 // "all", "none", or words with commas between them. INVALID_ARGUMENT names the nearest word.
 Result<Faults> faults_from(std::string_view list);

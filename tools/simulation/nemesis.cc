@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "tools/simulation/ring_roles.h"
 
 namespace ringkv::simulation {
@@ -50,36 +51,35 @@ void Nemesis::keep_nodes_up() {
 }
 
 void Nemesis::let_loose() {
-  const Faults& faults = world_.faults;
-  schedule(faults.partition, [this] { partition(); });
-  schedule(faults.cut, [this] { cut_pair(); });
-  schedule(faults.latency, [this] { draw_apart(); });
-  strike_node(faults.freeze, &Nemesis::freeze);
-  strike_node(faults.move, &Nemesis::move);
-  strike_node(faults.kill, &Nemesis::kill);
-  strike_node(faults.power_cut, &Nemesis::aim_power_cut);
-  strike_node(faults.stop, &Nemesis::stop);
-  strike_node(faults.disk_error, &Nemesis::fail_disk);
-  strike_node(faults.low_space, &Nemesis::fill_disk);
-  strike_node(faults.clock_jump, &Nemesis::jump_clock);
-  strike_node(faults.wrong_day, &Nemesis::miss_the_day);
+  schedule(&Faults::partition, [this] { partition(); });
+  schedule(&Faults::cut, [this] { cut_pair(); });
+  schedule(&Faults::latency, [this] { draw_apart(); });
+  strike_node(&Faults::freeze, &Nemesis::freeze);
+  strike_node(&Faults::move, &Nemesis::move);
+  strike_node(&Faults::kill, &Nemesis::kill);
+  strike_node(&Faults::power_cut, &Nemesis::aim_power_cut);
+  strike_node(&Faults::stop, &Nemesis::stop);
+  strike_node(&Faults::disk_error, &Nemesis::fail_disk);
+  strike_node(&Faults::low_space, &Nemesis::fill_disk);
+  strike_node(&Faults::clock_jump, &Nemesis::jump_clock);
+  strike_node(&Faults::wrong_day, &Nemesis::miss_the_day);
 }
 
 void Nemesis::strike_members() {
-  const Faults& faults = world_.faults;
   members_change_ = true;
-  strike_node(faults.absence, &Nemesis::keep_away);
-  strike_node(faults.sleep, &Nemesis::sleep);
-  strike_node(faults.wipe, &Nemesis::wipe);
-  strike_node(faults.restore, &Nemesis::copy_disk);
-  schedule(faults.damage, [this] { damage(); });
-  schedule(faults.gone, [this] { leave_for_good(); });
-  schedule(faults.members, [this] { operator_.act(); });
-  schedule(faults.aimed, [this] { aim(); });
+  strike_node(&Faults::absence, &Nemesis::keep_away);
+  strike_node(&Faults::sleep, &Nemesis::sleep);
+  strike_node(&Faults::wipe, &Nemesis::wipe);
+  strike_node(&Faults::restore, &Nemesis::copy_disk);
+  schedule(&Faults::damage, [this] { damage(); });
+  schedule(&Faults::gone, [this] { leave_for_good(); });
+  schedule(&Faults::members, [this] { operator_.act(); });
+  schedule(&Faults::aimed, [this] { aim(); });
 }
 
 void Nemesis::make_peace() {
   peace_ = true;
+  setting_.strikes.end();
   operator_.rest();
   for (SimulatedNode* node : setting_.nodes) {
     node->set_space({});
@@ -142,21 +142,14 @@ void Nemesis::cut_off(const SimulatedNode& node, const Machines& core) {
   }
 }
 
-// A Poisson process: the intervals are exponential.
-void Nemesis::schedule(Duration apart, const std::function<void()>& strike) {
-  if (apart == Duration::zero()) return;
-  const double factor = -std::log(1 - world_.random.unit());
-  world_.events.after(Duration(static_cast<int64_t>(static_cast<double>(apart.count()) * factor)),
-                      [this, apart, strike] {
-                        if (peace_) return;
-                        strike();
-                        schedule(apart, strike);
-                      });
+void Nemesis::schedule(FaultInterval fault, const std::function<void()>& strike) {
+  setting_.strikes.add(std::string(name_of(fault)), world_.faults.*fault, strike);
 }
 
-void Nemesis::strike_node(Duration apart, void (Nemesis::*strike)(SimulatedNode&)) {
+void Nemesis::strike_node(FaultInterval fault, void (Nemesis::*strike)(SimulatedNode&)) {
   for (SimulatedNode* node : setting_.nodes) {
-    schedule(apart, [this, node, strike] { (this->*strike)(*node); });
+    setting_.strikes.add(cat(name_of(fault), ":", node->name()), world_.faults.*fault,
+                         [this, node, strike] { (this->*strike)(*node); });
   }
 }
 

@@ -13,12 +13,14 @@
 #include "tools/simulation/history.h"
 #include "tools/simulation/ring_operator.h"
 #include "tools/simulation/simulated_node.h"
+#include "tools/simulation/strikes.h"
 
 namespace ringkv::simulation {
 
 class Nemesis {
  public:
   struct Setting {
+    Strikes& strikes;
     std::vector<SimulatedNode*> nodes;
     std::vector<std::string> clients;  // names of their machines
     std::function<bool()> requests_under_way;
@@ -53,8 +55,8 @@ class Nemesis {
   static constexpr Duration kCutMax = std::chrono::seconds(10);
   static constexpr uint64_t kAimOneIn = 4;
 
-  void schedule(Duration apart, const std::function<void()>& strike);
-  void strike_node(Duration apart, void (Nemesis::*strike)(SimulatedNode&));
+  void schedule(FaultInterval fault, const std::function<void()>& strike);
+  void strike_node(FaultInterval fault, void (Nemesis::*strike)(SimulatedNode&));
   void partition();
   void cut_pair();
   void draw_apart();

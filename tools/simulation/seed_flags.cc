@@ -1,6 +1,7 @@
 #include "tools/simulation/seed_flags.h"
 
 #include <filesystem>
+#include <sstream>
 
 #include "base/text.h"
 #include "tools/common/command_line.h"
@@ -38,11 +39,36 @@ void add_what_runs(CLI::App& app, SeedFlags& flags) {
 }
 
 void add_how(CLI::App& app, SeedFlags& flags) {
+  app.add_option("--only-faults", flags.only_faults,
+                 "Of the strikes that the seed draws only these, as a broken promise names them, or none")
+      ->type_name("LIST");
+  app.add_option("--only-operations", flags.only_operations,
+                 "Of the operations that the seed draws only these (12,90-95), or none")
+      ->type_name("LIST");
+  app.add_option("--shrink", flags.shrink_s,
+                 "After the first broken promise: seconds to look for fewer faults and operations that break "
+                 "it too; 0: don't")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
   app.add_option("--jobs", flags.jobs, "Runs beside each other")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--trace", flags.trace, "Every event as text; for one seed")->type_name("FILE");
   app.add_flag("-v,--verbose", flags.verbose, "What each run, and all of them, met");
+}
+
+constexpr std::string_view kNone = "none";
+
+Names chosen_strikes(const SeedFlags& flags) {
+  Names names;
+  if (flags.only_faults == kNone) return names;
+  std::istringstream list(flags.only_faults);
+  for (std::string name; std::getline(list, name, ',');) names.insert(name);
+  return names;
+}
+
+Result<Numbers> chosen_operations(const SeedFlags& flags) {
+  return flags.only_operations == kNone ? Numbers() : numbers_from(flags.only_operations);
 }
 
 }  // namespace
@@ -57,24 +83,46 @@ std::optional<int> read_flags(int argc, const char* const* argv, SeedFlags& flag
   if (const auto exit_code = tools::parse(app, argc, argv)) return exit_code;
   const Result<Faults> faults = faults_from(flags.faults);
   if (!faults.ok()) return tools::refuse(app, "--faults: " + faults.status().message());
+  for (const std::string& strike : chosen_strikes(flags)) {
+    const Result<Faults> fault = faults_from(strike.substr(0, strike.find(':')));
+    if (!fault.ok()) return tools::refuse(app, "--only-faults: " + fault.status().message());
+  }
+  const Result<Numbers> numbers = chosen_operations(flags);
+  if (!numbers.ok()) return tools::refuse(app, "--only-operations: " + numbers.status().message());
   if (!flags.trace.empty() && flags.seeds > 1)
     return tools::refuse(app, "--trace is for one seed: leave --seeds out");
   return std::nullopt;
 }
 
 SimulationSettings settings_of(const SeedFlags& flags) {
-  return {.seed = flags.seed,
-          .mode = flags.mode == "liveness" ? Mode::kLiveness : Mode::kSafety,
-          .nodes = flags.nodes,
-          .duration = Duration(static_cast<int64_t>(flags.minutes * 60e6)),
-          .operations_per_second = flags.operations_per_second,
-          .faults = *faults_from(flags.faults)};
+  SimulationSettings settings{.seed = flags.seed,
+                              .mode = flags.mode == "liveness" ? Mode::kLiveness : Mode::kSafety,
+                              .nodes = flags.nodes,
+                              .duration = Duration(static_cast<int64_t>(flags.minutes * 60e6)),
+                              .operations_per_second = flags.operations_per_second,
+                              .faults = *faults_from(flags.faults)};
+  if (!flags.only_faults.empty()) settings.only_faults = chosen_strikes(flags);
+  if (!flags.only_operations.empty()) settings.only_operations = *chosen_operations(flags);
+  return settings;
 }
 
 std::string command_of(const SeedFlags& flags, uint64_t seed) {
-  return cat(flags.program, " --seed ", seed, " --nodes ", flags.nodes, " --minutes ", flags.minutes,
-             " --operations-per-second ", flags.operations_per_second, " --faults ", flags.faults, " --mode ",
-             flags.mode);
+  std::string command = cat(flags.program, " --seed ", seed, " --nodes ", flags.nodes, " --minutes ",
+                            flags.minutes, " --operations-per-second ", flags.operations_per_second,
+                            " --faults ", flags.faults, " --mode ", flags.mode);
+  if (!flags.only_faults.empty()) command += cat(" --only-faults ", flags.only_faults);
+  if (!flags.only_operations.empty()) command += cat(" --only-operations ", flags.only_operations);
+  return command;
+}
+
+std::string chosen(const Names& strikes) {
+  std::string list;
+  for (const std::string& name : strikes) list += cat(list.empty() ? "" : ",", name);
+  return list.empty() ? std::string(kNone) : list;
+}
+
+std::string chosen(const Numbers& operations) {
+  return operations.empty() ? std::string(kNone) : text_of(operations);
 }
 
 }  // namespace ringkv::simulation

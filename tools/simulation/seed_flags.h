@@ -19,7 +19,10 @@ struct SeedFlags {
   std::string faults = "all";
   std::string mode = "safety";
   uint32_t jobs = 1;
-  std::string trace;  // a file
+  std::string only_faults;      // empty: all; "none"; or names of strikes with commas between them
+  std::string only_operations;  // empty: all; "none"; or numbers and ranges
+  uint32_t shrink_s = 60;       // for so long a smaller run is looked for that breaks the same promise
+  std::string trace;            // a file
   bool verbose = false;
 };
 
@@ -31,5 +34,9 @@ SimulationSettings settings_of(const SeedFlags& flags);
 
 // The command that repeats the run of this seed alone.
 std::string command_of(const SeedFlags& flags, uint64_t seed);
+
+// What `only_faults` and `only_operations` say of these.
+std::string chosen(const Names& strikes);
+std::string chosen(const Numbers& operations);
 
 }  // namespace ringkv::simulation

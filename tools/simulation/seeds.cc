@@ -2,17 +2,20 @@
 
 #include <ctime>
 #include <iomanip>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "base/text.h"
 #include "ringkv/text.h"
 #include "ringkv/version.h"
+#include "tools/simulation/shrinker.h"
 
 namespace ringkv::simulation {
 namespace {
 
 constexpr uint64_t kTwiceEach = 100;
+constexpr std::string_view kDeterminism = "determinism";
 // What so long a run doesn't meet it can't be broken by.
 constexpr double kLongMinutes = 1000;
 
@@ -26,6 +29,15 @@ std::string text_of(const SimulationResult& result) {
   return cat(result.operations, " operations (", percent, " % ok, ", result.unknown, " unknown) in ",
              result.lives, " lives and ", result.rings, " rings with ", result.power_cuts, " power cuts, ",
              result.events, " events");
+}
+
+// "    12.345 s  kill:n3:1".
+std::string line_of(const Happening& happening, std::string_view kind) {
+  std::ostringstream line;
+  line << "  " << std::fixed << std::setprecision(3) << std::setw(10) << seconds_of(happening.at) << " s  "
+       << kind << happening.name;
+  if (!happening.what.empty()) line << "  " << happening.what;
+  return line.str();
 }
 
 }  // namespace
@@ -45,7 +57,8 @@ bool Seeds::run() {
   for (uint64_t i = 0; i < flags_.seeds; ++i) {
     const SimulationResult result = wait_for(i);
     add(result);
-    kept = report(flags_.seed + i, result) && kept;
+    if (report(flags_.seed + i, result)) continue;
+    if (std::exchange(kept, false)) shrink(flags_.seed + i, result);
   }
   for (std::thread& thread : threads) thread.join();
   report_sum(cpu_seconds() - begun);
@@ -70,8 +83,8 @@ SimulationResult Seeds::run_one(uint64_t seed) const {
   settings.trace = nullptr;
   const SimulationResult again = simulate_(settings);
   if (again.hash != result.hash)
-    result.violation = Violation{
-        "determinism", cat("two runs of one seed have hashes ", hex(result.hash), " and ", hex(again.hash))};
+    result.violation = Violation{std::string(kDeterminism), cat("two runs of one seed have hashes ",
+                                                                hex(result.hash), " and ", hex(again.hash))};
   result.simulated += again.simulated;
   return result;
 }
@@ -104,6 +117,30 @@ bool Seeds::report(uint64_t seed, const SimulationResult& result) const {
                   << result.violation->what << "\n  build: " << version() << " (" << commit() << ")"
                   << "\n  again: " << command_of(flags_, seed) << " --trace FILE" << std::endl;
   return false;
+}
+
+// Of the first one alone: the others may well break for the same reason.
+void Seeds::shrink(uint64_t seed, const SimulationResult& failed) const {
+  if (flags_.shrink_s == 0 || failed.violation->invariant == kDeterminism) return;
+  SimulationSettings settings = settings_;
+  settings.seed = seed;
+  const Shrinker::Shrunk shrunk =
+      Shrinker(simulate_, std::chrono::seconds(flags_.shrink_s)).shrink(settings, flags_.faults, failed);
+  std::ostream& out = output_.remarks;
+  out << "  shrunk in " << shrunk.runs << " runs to " << shrunk.result.strikes.size() << " strikes and "
+      << shrunk.result.operations_asked.size() << " operations, which break it by "
+      << shrunk.result.violation->what << '\n';
+  SeedFlags flags = flags_;
+  flags.faults = shrunk.faults;
+  if (shrunk.settings.only_faults) {
+    flags.only_faults = chosen(*shrunk.settings.only_faults);
+    for (const Happening& strike : shrunk.result.strikes) out << line_of(strike, "") << '\n';
+  }
+  if (shrunk.settings.only_operations) {
+    flags.only_operations = chosen(*shrunk.settings.only_operations);
+    for (const Happening& one : shrunk.result.operations_asked) out << line_of(one, "operation ") << '\n';
+  }
+  out << "  again: " << command_of(flags, seed) << " --trace FILE" << std::endl;
 }
 
 void Seeds::report_sum(double cpu_seconds) const {

@@ -35,6 +35,7 @@ class Seeds {
   SimulationResult wait_for(uint64_t i);
   void add(const SimulationResult& result);
   bool report(uint64_t seed, const SimulationResult& result) const;
+  void shrink(uint64_t seed, const SimulationResult& failed) const;
   void report_sum(double cpu_seconds) const;
   bool met_everything() const;
   bool is_of_mode(std::string_view what) const;

@@ -47,7 +47,8 @@ SimulatedRing::SimulatedRing(const SimulationSettings& settings)
     : settings_(settings),
       random_(settings.seed),
       trace_(settings.trace),
-      faults_(drawn(settings.faults, random_)) {
+      faults_(drawn(settings.faults, random_)),
+      strikes_(events_, hash_bytes(settings.seed, "strikes"), settings.only_faults) {
   common_.partitions = kPartitions[random_.below(std::size(kPartitions))];
   common_.round_interval = kRoundIntervals[random_.below(std::size(kRoundIntervals))];
   common_.hint_budget_bytes = kHintBudgets[random_.below(std::size(kHintBudgets))];
@@ -60,12 +61,12 @@ SimulatedRing::SimulatedRing(const SimulationSettings& settings)
 }
 
 void SimulatedRing::add_nemesis() {
-  Nemesis::Setting setting;
+  Nemesis::Setting setting{.strikes = strikes_};
   for (const auto& node : nodes_) setting.nodes.push_back(node.get());
   setting.clients = workload_->client_names();
   setting.requests_under_way = [this] { return workload_->under_way() > 0; };
   setting.on_other_disk = [this](const SimulatedNode& node) { watch_.forget(node.name(), node.node()); };
-  nemesis_ = std::make_unique<Nemesis>(world_, network_, std::move(setting), history_);
+  nemesis_ = std::make_unique<Nemesis>(strikes_world_, network_, std::move(setting), history_);
 }
 
 RingFacts SimulatedRing::facts() const {
@@ -140,6 +141,7 @@ void SimulatedRing::add_workload() {
   settings.operations_per_second = settings_.operations_per_second;
   settings.keys = kKeysPerBucket;
   settings.seed = random_.next();
+  settings.only = settings_.only_operations;
   workload_ = std::make_unique<Workload>(world_, network_, history_, std::move(settings));
 }
 
@@ -296,6 +298,8 @@ SimulationResult SimulatedRing::result() {
   result.power_cuts = history_.power_cuts().size();
   result.events = events_.events_run();
   result.sightings = sightings_.counts();
+  result.strikes = strikes_.struck();
+  result.operations_asked = workload_->asked();
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "tools/simulation/ring_history.h"
 #include "tools/simulation/simulated_node.h"
 #include "tools/simulation/simulation.h"
+#include "tools/simulation/strikes.h"
 #include "tools/simulation/workload.h"
 
 namespace ringkv::simulation {
@@ -88,6 +89,8 @@ class SimulatedRing {
   History history_;
   World world_{events_, trace_, random_, faults_, sightings_, history_.calendar()};
   SimulatedNetwork network_{world_};
+  Strikes strikes_;
+  World strikes_world_{events_, trace_, strikes_.random(), faults_, sightings_, history_.calendar()};
   ClusterWatch watch_;
   RingHistory ring_history_;
   std::set<Actor> closed_lives_;

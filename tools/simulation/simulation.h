@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <vector>
 
 #include "tools/simulation/faults.h"
 #include "tools/simulation/history.h"
+#include "tools/simulation/number_ranges.h"
 #include "tools/simulation/sightings.h"
+#include "tools/simulation/strikes.h"
 
 namespace ringkv::simulation {
 
@@ -23,6 +26,9 @@ struct SimulationSettings {
   double operations_per_second = 12;
   Faults faults;                  // that may happen; the seed draws from them
   std::ostream* trace = nullptr;  // nothing: no text
+  // Of the strikes and the operations that the seed draws only these; nothing: all.
+  std::optional<Names> only_faults;
+  std::optional<Numbers> only_operations;
 };
 
 struct SimulationResult {
@@ -39,6 +45,10 @@ struct SimulationResult {
   uint64_t power_cuts = 0;
   uint64_t events = 0;
   SightingCounts sightings;
+
+  // What it consisted of. Operations have their text where they were chosen.
+  std::vector<Happening> strikes;
+  std::vector<Happening> operations_asked;
 };
 
 SimulationResult simulate(const SimulationSettings& settings);

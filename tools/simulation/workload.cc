@@ -86,7 +86,11 @@ std::string text_of(const ClientReply& reply) {
 }  // namespace
 
 Workload::Workload(World& world, SimulatedNetwork& network, History& history, Settings settings)
-    : world_(world), history_(history), settings_(std::move(settings)), random_(settings_.seed) {
+    : world_(world),
+      history_(history),
+      settings_(std::move(settings)),
+      moments_(settings_.seed),
+      random_(moments_.next()) {
   std::vector<Address> all;
   for (const Node& node : settings_.nodes) {
     if (!node.is_spare) all.insert(all.end(), node.addresses.begin(), node.addresses.end());
@@ -140,16 +144,24 @@ void Workload::create_bucket(uint32_t client, const BucketInfo& bucket) {
 
 void Workload::schedule_next() {
   const double events_per_second = settings_.operations_per_second / kOperationsPerEvent;
-  const double seconds_apart = -std::log(1 - random_.unit()) / events_per_second;
+  const double seconds_apart = -std::log(1 - moments_.unit()) / events_per_second;
   world_.events.after(Duration(static_cast<int64_t>(seconds_apart * 1e6)), [this] {
     if (quiet_) return;
-    const uint64_t operations = random_.one_in(kBurstOneIn) ? 1 + random_.below(kBurstMax) : 1;
+    const uint64_t operations = moments_.one_in(kBurstOneIn) ? 1 + moments_.below(kBurstMax) : 1;
     for (uint64_t i = 0; i < operations; ++i) act();
     schedule_next();
   });
 }
 
 void Workload::act() {
+  const uint64_t number = ++last_number_;
+  if (settings_.only && !settings_.only->contains(number)) return;
+  asked_.push_back({std::to_string(number), world_.events.now() - EventQueue().now(), {}});
+  random_ = SeededRandom(hash_bytes(settings_.seed, asked_.back().name));
+  act_now();
+}
+
+void Workload::act_now() {
   const uint32_t client = any_client();
   const uint64_t roll = random_.below(1000);
   if (roll < 530) {
@@ -341,6 +353,8 @@ void Workload::submit(uint32_t client, Operation operation) {
   ClientRequest request = operation.request;
   const OperationIndex index = history_.invoke(std::move(operation), world_.events.now());
   ++under_way_;
+  if (settings_.only && !quiet_)
+    asked_.back().what += cat(clients_[client]->name(), ": ", text_of(history_.operations()[index]), "; ");
   if (world_.trace.has_text())
     remark(client, cat("operation ", index, " is ", text_of(history_.operations()[index])));
   clients_[client]->submit(std::move(request), [this, client, index](ClientReply reply) {

@@ -6,13 +6,16 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tools/simulation/history.h"
+#include "tools/simulation/number_ranges.h"
 #include "tools/simulation/simulated_client.h"
+#include "tools/simulation/strikes.h"
 
 namespace ringkv::simulation {
 
@@ -34,6 +37,7 @@ class Workload {
     double operations_per_second = 50;
     uint32_t keys = 8;  // of each bucket
     uint64_t seed = 0;
+    std::optional<Numbers> only;  // of the operations; nothing: all
   };
 
   Workload(World& world, SimulatedNetwork& network, History& history, Settings settings);
@@ -55,6 +59,10 @@ class Workload {
   uint64_t under_way() const { return under_way_; }
   std::vector<std::string> client_names() const;
 
+  // By number, in order. What each does comes from a random source of its number: what is left out changes
+  // nothing of what the others draw.
+  const std::vector<Happening>& asked() const { return asked_; }
+
  private:
   struct Key {
     std::string bucket;
@@ -69,6 +77,7 @@ class Workload {
   void create_bucket(uint32_t client, const BucketInfo& bucket);
   void schedule_next();
   void act();
+  void act_now();
   void put(uint32_t client);
   void write(uint32_t client, ClientPut put);
   void repeat(uint32_t client);
@@ -94,13 +103,16 @@ class Workload {
   World& world_;
   History& history_;
   const Settings settings_;
-  SeededRandom random_;
+  SeededRandom moments_;
+  SeededRandom random_;                                    // of the operation that is being made
   std::vector<std::unique_ptr<SimulatedClient>> clients_;  // first one for each node, that asks it alone
   std::vector<Key> keys_;
   std::vector<std::map<std::pair<std::string, std::string>, Seen>> seen_;  // of each client
   std::vector<OperationIndex> writes_;                                     // answered with an operation id
   uint32_t buckets_made_ = 0;
   bool quiet_ = false;
+  uint64_t last_number_ = 0;
+  std::vector<Happening> asked_;
   uint64_t values_ = 0;
   uint64_t ring_changes_ = 0;
   uint64_t under_way_ = 0;
