@@ -152,6 +152,14 @@ TEST_F(Copies, MustHaveHintsOnlyForMembersThatAreGone) {
   EXPECT_EQ(verdict(), "");
 }
 
+TEST_F(Copies, MayHaveAHintForWhoOwnsTheKeyNoMoreWhileAnOwnerIsGone) {
+  const uint64_t other = ring.description().find_member(others.at(0))->node.value;
+  keep_hint(owners.at(0), other);
+  EXPECT_EQ(verdict(), "L2");
+  gone = owners.at(1);
+  EXPECT_EQ(verdict(), "");
+}
+
 TEST_F(Copies, MustHaveNoHintsForOneselfOrForStrangers) {
   gone = "n3";
   keep_hint("n1", 1);
