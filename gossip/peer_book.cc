@@ -121,9 +121,17 @@ Status PeerBook::check_member(const Greeter& greeter) const {
                        member->name, " while that is DOWN"));
 }
 
+bool PeerBook::names(const RingDescription& ring, NodeId node, DiskId disk) {
+  const Member* member = ring.find_member(node);
+  return member != nullptr && member->disk == disk;
+}
+
 PeerBook::Verdict PeerBook::judge_boot(const Greeter& greeter) const {
   const PeerHello& hello = greeter.hello;
   const Entry* known = find(hello.node);
+  // Of one that only its own, later ring names nothing is remembered.
+  if (!names(greeter.ring, hello.node, hello.disk) && !is_over(hello.node, hello.boot))
+    return {.kind = Verdict::Kind::kWelcome};
   if (known == nullptr) {
     if (entries_.size() < kPeersMax) return {.kind = Verdict::Kind::kWelcome};
     return {.status = overloaded(cat(own_text(self_), " and remembers ", kPeersMax,
@@ -136,9 +144,7 @@ PeerBook::Verdict PeerBook::judge_boot(const Greeter& greeter) const {
                                     "; a process was left running, or its directory was copied: stop the one "
                                     "that is too many"))};
   // Where the ring has given the place to another disk, a majority has decided; nobody need be asked.
-  const Member* member = greeter.ring.find_member(hello.node);
-  const bool replaced = member != nullptr && member->disk == hello.disk && known->disk != hello.disk;
-  if (known->boot == hello.boot || replaced) return {.kind = Verdict::Kind::kWelcome};
+  if (known->boot == hello.boot || known->disk != hello.disk) return {.kind = Verdict::Kind::kWelcome};
   // A greeting that was long under way, of a life that has ended, can't pass for a new one.
   if (hello.generation <= known->generation)
     return {.status = Status(StatusCode::kStaleEpoch,

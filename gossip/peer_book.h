@@ -61,10 +61,13 @@ class PeerBook {
   // Checked in this order: versions, intended node, ourselves, cluster, membership and disk, boot. Who means
   // another node is only told so, whatever cluster took over that address: to be FORBIDDEN ends a life.
   //
-  // A node that the ring doesn't know, but whose own ring is later, is welcome on kControl alone, to bring us
-  // that ring. Who only asks who is there (kIdentify) is told, whatever is known of him: a refusal would read
-  // as silence and give our life away, and two nodes that both asked first would ask for ever.
+  // A node that the ring doesn't name(), but whose own ring is later, is welcome on kControl alone, to bring
+  // us that ring; accept() is not for it. Who only asks who is there (kIdentify) is told, whatever is known
+  // of him: a refusal would read as silence and give our life away, and two nodes that both asked first would
+  // ask for ever.
   Verdict judge(const PeerHello& hello, const RingDescription& ring) const;
+  // The member, with this disk.
+  static bool names(const RingDescription& ring, NodeId node, DiskId disk);
 
   // The newcomer's life is taken: stored, and every earlier one is refused from now on. The record to sync
   // before it is welcomed. Judge again where asking took time: for a life that is over by now nothing

@@ -103,8 +103,9 @@ void ClusterMember::on_hello(const PeerHello& hello, const std::function<void(Re
 }
 
 void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Result<PeerWelcome>)>& answer) {
-  if (ring().description().find_member(hello.node) == nullptr) {
-    // It follows a later ring, and may bring it.
+  if (!PeerBook::names(ring().description(), hello.node, hello.disk)) {
+    // It follows a later ring, and may bring it. Were its life remembered before, a greeting of the disk
+    // before, long under way, would pass for the one that the ring has chosen since.
     answer(welcome_for(hello));
     return;
   }
@@ -139,6 +140,7 @@ void ClusterMember::welcome(const PeerHello& hello, const std::function<void(Res
 
 bool ClusterMember::on_welcome(const PeerWelcome& welcome, const Address& address) {
   if (welcome.cluster != settings_.self.cluster || book_.is_over(welcome.node, welcome.boot)) return false;
+  if (!PeerBook::names(ring().description(), welcome.node, welcome.disk)) return false;
   if (std::optional<MetaRecord> record = book_.accept(welcome, address)) {
     life_.record(std::move(*record), [this, alive = alive_, node = welcome.node, boot = welcome.boot] {
       if (*alive && !book_.is_over(node, boot)) lives_met_.on_met(node, boot);

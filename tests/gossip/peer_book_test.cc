@@ -235,14 +235,18 @@ TEST(PeerBook, LetsWhoHasALaterRingBringItAndDoNothingElse) {
   EXPECT_EQ(fixture.judge(later_lineage).kind, Kind::kWelcome);
 }
 
-// Nobody has decided for a disk that only its own ring names.
-TEST(PeerBook, AsksFirstWhereOnlyTheLaterRingOfTheNewcomerNamesItsDisk) {
+// Of a disk that only the newcomer's own ring names nothing is remembered, so that no earlier life, greeting
+// late, passes for the one that has replaced it.
+TEST(PeerBook, LetsADiskThatOnlyALaterRingNamesBringThatRingInWhateverGeneration) {
   Fixture fixture;
-  fixture.book.accept(hello_of_other());
-  PeerHello replaced = hello_of_other({201});
+  fixture.book.accept(hello_of_other({201}));
+  PeerHello replaced = hello_of_other({200});
   replaced.disk = DiskId{21};
   replaced.epoch = 6;
-  EXPECT_EQ(fixture.judge(replaced).kind, Kind::kAskFirst);
+  EXPECT_EQ(fixture.judge(replaced).kind, Kind::kWelcome);
+  EXPECT_FALSE(PeerBook::names(fixture.ring, kOther, DiskId{21}));
+  EXPECT_TRUE(PeerBook::names(fixture.ring, kOther, DiskId{20}));
+  EXPECT_FALSE(PeerBook::names(fixture.ring, NodeId{3}, DiskId{20}));
 }
 
 // A refusal would read as silence; and two nodes that asked each other first would never end.
