@@ -21,12 +21,29 @@ template <class Message>
 class Outbox {
  public:
   struct Envelope {
+    template <class Body>
+    Envelope(NodeId to, Body&& body, bool after_records)
+        : to(to), message(std::forward<Body>(body)), after_records(after_records) {}
+
     NodeId to;
     Message message;
     bool after_records;  // everything recorded in this outbox so far must be on disk before it leaves
   };
 
-  void send(NodeId to, Message message) { envelopes_.push_back({to, std::move(message), recorded_}); }
+  Outbox() { envelopes_.swap(spare_room()); }
+  ~Outbox() {
+    envelopes_.clear();
+    if (envelopes_.capacity() > spare_room().capacity() && envelopes_.capacity() <= kSpareMax)
+      spare_room().swap(envelopes_);
+  }
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  // `body`: one of the words of Message, or a whole Message.
+  template <class Body>
+  void send(NodeId to, Body&& body) {
+    envelopes_.emplace_back(to, std::forward<Body>(body), recorded_);
+  }
 
   void record(MetaRecord record) {
     meta_records_.push_back(std::move(record));
@@ -46,6 +63,14 @@ class Outbox {
   }
 
  private:
+  static constexpr size_t kSpareMax = 64;
+
+  // Every message that a node takes fills an outbox of its own: the next one has the room of the last.
+  static std::vector<Envelope>& spare_room() {
+    thread_local std::vector<Envelope> room;
+    return room;
+  }
+
   std::vector<Envelope> envelopes_;
   std::vector<MetaRecord> meta_records_;
   bool recorded_ = false;

@@ -93,7 +93,7 @@ ClusterMember::ClusterMember(Environment& environment, Settings settings, Life& 
                  links),
       gate_(
           settings_.self.node,
-          [this](NodeId from, PeerMessage message) { life_.on_peer_message(from, std::move(message)); },
+          [this](NodeId from, PeerMessage&& message) { life_.on_peer_message(from, std::move(message)); },
           [this](NodeId to, const PeerMessage& message) { send(to, message); }) {
   epoch_on_disk_ = ring().epoch();
   driver_.set_ring(ring_view(), environment_.clock.now());
@@ -184,7 +184,7 @@ void ClusterMember::send(NodeId to, const PeerMessage& message) {
   links_.send(to, message, ring().description().lineage, ring().epoch());
 }
 
-void ClusterMember::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) {
+void ClusterMember::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message) {
   const Time now = environment_.clock.now();
   gate_.look_at(from, {lineage, epoch}, ring(), now);
   const bool is_gossip = std::visit(

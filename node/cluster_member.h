@@ -75,7 +75,7 @@ class ClusterMember {
   void on_refused(NodeId node, const Status& why);
   void on_unreachable(NodeId node, const Status& why);
   void on_reachable(NodeId node, bool maybe_lost);
-  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message);
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message);
   void on_gossip(NodeId from, GossipMessage message);  // from this node too
 
   void send(NodeId to, const PeerMessage& message);

@@ -68,7 +68,7 @@ void EpochGate::look_at(NodeId from, RingOrder theirs, const Ring& ring, Time no
   send_(from, RingWanted());
 }
 
-void EpochGate::on_message(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now) {
+void EpochGate::on_message(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage&& message, Time now) {
   if (is_request(message)) {
     if (theirs < order_of(ring)) return refuse_stale(from, ring, message, now);
     if (theirs > order_of(ring)) {
@@ -112,7 +112,7 @@ void EpochGate::refuse(NodeId from, const Ring& ring, const PeerMessage& message
       message);
 }
 
-void EpochGate::hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now) {
+void EpochGate::hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage&& message, Time now) {
   const size_t bytes = bytes_of(message);
   if (held_.size() >= kHeldMax || held_bytes_ + bytes > kHeldBytesMax) {
     ++statistics_.dropped;

@@ -22,14 +22,15 @@ namespace ringkv {
 class EpochGate {
  public:
   using RingOrder = std::pair<uint64_t, uint64_t>;  // lineage, epoch
-  using Deliver = std::function<void(NodeId, PeerMessage)>;
+  using Admit = std::function<void(NodeId, PeerMessage&&)>;
+  using Send = std::function<void(NodeId, const PeerMessage&)>;
 
   // `admit`: to the cores of the life; `send`: to that node.
-  EpochGate(NodeId self, Deliver admit, Deliver send)
+  EpochGate(NodeId self, Admit admit, Send send)
       : self_(self), admit_(std::move(admit)), send_(std::move(send)) {}
 
   // `theirs`: of the sender's ring when it sent the message.
-  void on_message(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now);
+  void on_message(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage&& message, Time now);
 
   // Whatever the message: a later ring than ours is asked for, now and then.
   void look_at(NodeId from, RingOrder theirs, const Ring& ring, Time now);
@@ -63,13 +64,13 @@ class EpochGate {
     Time at;
   };
 
-  void hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage message, Time now);
+  void hold(NodeId from, RingOrder theirs, const Ring& ring, PeerMessage&& message, Time now);
   void refuse_stale(NodeId from, const Ring& ring, const PeerMessage& message, Time now);
   void refuse(NodeId from, const Ring& ring, const PeerMessage& message, const Status& why);
 
   const NodeId self_;
-  const Deliver admit_;
-  const Deliver send_;
+  const Admit admit_;
+  const Send send_;
   std::deque<Held> held_;
   size_t held_bytes_ = 0;
   std::map<NodeId, Time> asked_;  // for its ring

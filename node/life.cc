@@ -51,11 +51,10 @@ void Life::perform_any(Outbox<AnyMessage>& outbox) {
     store_.require_sync();
   }
   for (auto& envelope : outbox.envelopes()) {
-    Outgoing outgoing{envelope.to, std::move(envelope.message)};
     if (envelope.after_records) {
-      waiting_.push_back({store_.open_batch(), std::move(outgoing)});
+      waiting_.push_back({store_.open_batch(), Outgoing{envelope.to, std::move(envelope.message)}});
     } else {
-      ready_.push_back(std::move(outgoing));
+      ready_.push_back({envelope.to, std::move(envelope.message)});
     }
   }
   run_ready();
@@ -74,30 +73,29 @@ void Life::run_ready() {
   if (running_) return;
   running_ = true;
   while (!ready_.empty()) {
-    Outgoing outgoing = std::move(ready_.front());
+    dispatch(ready_.front());  // it stays where it is while others are added behind it
     ready_.pop_front();
-    dispatch(std::move(outgoing));
   }
   running_ = false;
 }
 
-void Life::dispatch(Outgoing outgoing) {
+void Life::dispatch(Outgoing& outgoing) {
   if (auto* gossip = std::get_if<GossipMessage>(&outgoing.message)) {
     if (outgoing.to == self_) return callbacks_.gossip(std::move(*gossip));
     return callbacks_.send(outgoing.to, peer_message(std::move(*gossip)));
   }
   Message& message = std::get<Message>(outgoing.message);
-  if (outgoing.to == self_) return handle(std::move(message));
+  if (outgoing.to == self_) return handle(message);
   callbacks_.send(outgoing.to, peer_message(std::move(message)));
 }
 
-void Life::handle(Message message) {
+void Life::handle(Message& message) {
   MessageOutbox outbox;
   std::visit([&](auto& body) { on_message(self_, std::move(body), outbox); }, message);
   if (!outbox.empty()) perform(outbox);
 }
 
-void Life::on_peer_message(NodeId from, PeerMessage message) {
+void Life::on_peer_message(NodeId from, PeerMessage&& message) {
   if (failed_) return;
   MessageOutbox outbox;
   std::visit(

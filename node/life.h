@@ -39,8 +39,8 @@ class Life {
   // What a life tells its node.
   struct Callbacks {
     std::function<void(const Requester&, const ClientReply&)> answer;
-    std::function<void(NodeId, PeerMessage)> send;  // to another node
-    std::function<void(GossipMessage)> gossip;      // to this one
+    std::function<void(NodeId, const PeerMessage&)> send;  // to another node
+    std::function<void(GossipMessage)> gossip;             // to this one
     // What only the node itself can answer, for another one.
     std::function<void(const Requester&, ClientRequest)> serve;
     // A file of the store is damaged; true: this life ends, so that it can be set aside.
@@ -83,7 +83,7 @@ class Life {
   void forward(const Coordinator::Arrival& arrival, ClientRequest request, NodeId to);
 
   // From another node: requests under this ring's epoch, answers of whatever epoch. Gossip isn't for here.
-  void on_peer_message(NodeId from, PeerMessage message);
+  void on_peer_message(NodeId from, PeerMessage&& message);
 
   // Does what gossip's cores ask, by the same rule and in the same batches.
   void perform(GossipOutbox& outbox);
@@ -165,8 +165,8 @@ class Life {
   template <class AnyMessage>
   void perform_any(Outbox<AnyMessage>& outbox);
   void perform(MessageOutbox& outbox) { perform_any(outbox); }
-  void dispatch(Outgoing outgoing);
-  void handle(Message message);
+  void dispatch(Outgoing& outgoing);
+  void handle(Message& message);
   void run_ready();
 
   // `from`: the node that sent it; this one for what stays here.

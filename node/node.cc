@@ -484,7 +484,7 @@ void Node::on_join(const JoinRequest& request, std::function<void(JoinAnswer)> a
   answer(std::move(refusal));
 }
 
-void Node::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) {
+void Node::on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message) {
   if (member_ == nullptr || failing_ || !ended_.ok()) return;
   member_->on_peer_message(from, lineage, epoch, std::move(message));
 }

@@ -116,7 +116,7 @@ class Node final : public LoopHandler, private PeerReception {
   PeerLinks::Callbacks link_callbacks();
   void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) override;
   void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) override;
-  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) override;
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message) override;
 
   // ---- Requests (node_requests.cc)
   void on_request(Requester requester, ClientRequest request);

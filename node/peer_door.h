@@ -34,7 +34,7 @@ class PeerReception {
   virtual void on_hello(const PeerHello& hello, std::function<void(Result<PeerWelcome>)> answer) = 0;
   virtual void on_join(const JoinRequest& request, std::function<void(JoinAnswer)> answer) = 0;
   // `lineage`, `epoch`: of the sender's ring when it was sent.
-  virtual void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) = 0;
+  virtual void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message) = 0;
 };
 
 class PeerDoor final : public TransportHandler {

@@ -39,7 +39,7 @@ class Reception final : public PeerReception {
     joins.push_back(request);
     join_answers.push_back(std::move(answer));
   }
-  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage message) override {
+  void on_peer_message(NodeId from, uint64_t lineage, uint64_t epoch, PeerMessage&& message) override {
     heard.push_back({from, {lineage, epoch}, std::move(message)});
     if (on_heard) on_heard();
   }

@@ -60,7 +60,7 @@ class PeerSide final : public PeerReception, public TransportHandler, public Loo
   void on_join(const JoinRequest&, std::function<void(JoinAnswer)> answer) override {
     answer(JoinAnswer{{}, std::string(size_t{20} << 20, 'd'), sample_states()});
   }
-  void on_peer_message(NodeId from, uint64_t, uint64_t, PeerMessage message) override {
+  void on_peer_message(NodeId from, uint64_t, uint64_t, PeerMessage&& message) override {
     if (const auto* put = std::get_if<ReplicaPut>(&message))
       links_.send(from, ReplicaPutAck{put->request, node_, {}}, 1, 1);
     change([&] { heard.push_back(std::move(message)); });
