@@ -39,9 +39,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string hex(uint64_t value) {
-  std::array<char, 17> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(value));
-  return digits.data();
+  std::string digits(16, '0');
+  for (auto digit = digits.rbegin(); value != 0; ++digit, value >>= 4)
+    *digit = "0123456789abcdef"[value & 15];
+  return digits;
 }
 
 std::optional<uint64_t> from_hex(std::string_view digits) {

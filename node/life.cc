@@ -52,7 +52,7 @@ void Life::perform_any(Outbox<AnyMessage>& outbox) {
   }
   for (auto& envelope : outbox.envelopes()) {
     if (envelope.after_records) {
-      waiting_.push_back({store_.open_batch(), Outgoing{envelope.to, std::move(envelope.message)}});
+      waiting_.emplace_back(Outgoing{envelope.to, std::move(envelope.message)});
     } else {
       ready_.push_back({envelope.to, std::move(envelope.message)});
     }
@@ -65,7 +65,7 @@ void Life::perform(GossipOutbox& outbox) { perform_any(outbox); }
 void Life::record(MetaRecord record, std::function<void()> then) {
   store_.stage(record);
   store_.require_sync();
-  waiting_.push_back({store_.open_batch(), std::move(then)});
+  waiting_.emplace_back(std::move(then));
 }
 
 // Messages to oneself give rise to others; a queue keeps their order and the stack flat.
@@ -73,8 +73,9 @@ void Life::run_ready() {
   if (running_) return;
   running_ = true;
   while (!ready_.empty()) {
-    dispatch(ready_.front());  // it stays where it is while others are added behind it
-    ready_.pop_front();
+    dispatching_.swap(ready_);
+    for (Outgoing& outgoing : dispatching_) dispatch(outgoing);
+    dispatching_.clear();
   }
   running_ = false;
 }
@@ -220,6 +221,7 @@ void Life::run_off_loop(Lane lane, std::function<void(Engine&)> work, std::funct
 void Life::on_turn_end() {
   if (failed_ || commit_under_way_ || !store_.has_staged()) return;
   commit_under_way_ = true;
+  committing_.swap(waiting_);
   auto commit = std::make_shared<Commit>(store_.take());
   auto status = std::make_shared<Status>();
   run_off_loop(
@@ -238,15 +240,16 @@ void Life::on_committed(const Commit& commit, Status status) {
   }
   ++commits_;
   store_.committed(commit);
-  while (!waiting_.empty() && waiting_.front().batch <= commit.number) {
-    Waiting waiting = std::move(waiting_.front());
-    waiting_.pop_front();
-    if (auto* outgoing = std::get_if<Outgoing>(&waiting.what)) {
+  std::vector<Waiting> done = std::exchange(committing_, {});  // what is done may end all that waits
+  for (Waiting& waiting : done) {
+    if (auto* outgoing = std::get_if<Outgoing>(&waiting)) {
       ready_.push_back(std::move(*outgoing));
     } else {
-      std::get<std::function<void()>>(waiting.what)();
+      std::get<std::function<void()>>(waiting)();
     }
   }
+  done.clear();
+  committing_.swap(done);  // its room
   run_ready();
   MessageOutbox outbox;
   const auto [now, wall_now] = moment();
@@ -284,7 +287,7 @@ void Life::adopt_ring(RingDescription description, std::function<void()> on_disk
   ring_ = std::move(ring);
   environment_.log.info("node", cat("epoch ", ring_->epoch(), ", ring ", ring_->digest()));
   perform(outbox);
-  waiting_.push_back({store_.open_batch(), std::move(on_disk)});
+  waiting_.emplace_back(std::move(on_disk));
 }
 
 void Life::answer_all(const Status& why) {
@@ -387,6 +390,7 @@ void Life::fail_all(const Status& why) {
   failed_ = true;
   engine_->stop_reclaiming();
   waiting_.clear();
+  committing_.clear();
   reads_.clear();
   MessageOutbox outbox;
   coordinator_.fail_all(why, environment_.clock.now(), outbox);

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "base/cluster_view.h"
 #include "node/disk_reads.h"
@@ -157,10 +157,7 @@ class Life {
     NodeId to;
     std::variant<Message, GossipMessage> message;
   };
-  struct Waiting {
-    BatchNumber batch;
-    std::variant<Outgoing, std::function<void()>> what;
-  };
+  using Waiting = std::variant<Outgoing, std::function<void()>>;
 
   template <class AnyMessage>
   void perform_any(Outbox<AnyMessage>& outbox);
@@ -218,9 +215,12 @@ class Life {
   int64_t clock_correction_micros_ = 0;
   Moment cluster_time_;  // as set last
 
-  std::deque<Outgoing> ready_;  // to be dispatched in this turn
+  // In order; what is dispatched may add to what is ready. (A std::deque would allocate for each.)
+  std::vector<Outgoing> ready_;  // to be dispatched in this turn
+  std::vector<Outgoing> dispatching_;
   bool running_ = false;
-  std::deque<Waiting> waiting_;  // for their batch, in order
+  std::vector<Waiting> waiting_;     // for the open batch, in order
+  std::vector<Waiting> committing_;  // for the one that is being written
   bool commit_under_way_ = false;
   DiskReads reads_;
   size_t off_loop_ = 0;  // jobs that use the engine now

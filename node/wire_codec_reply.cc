@@ -105,6 +105,7 @@ void fill(const PutReceipt& receipt, wire::ClientReply& reply, ValueList&) {
 
 Result<ClientReply::Body> body_from(const wire::Receipt& message) {
   PutReceipt receipt{message.epoch(), Context(message.context()), {}, message.operation_id()};
+  receipt.acks.reserve(static_cast<size_t>(message.acks_size()));
   for (const wire::Acknowledgement& item : message.acks()) {
     if (item.kind() > static_cast<uint32_t>(Acknowledgement::Kind::kHint))
       return invalid_argument(cat("an acknowledgement of kind ", item.kind()));

@@ -138,6 +138,7 @@ PutReceipt receipt(const RingView& view, const std::vector<NodeId>& acknowledged
                    const std::vector<PutCopies::Hint>& hints) {
   PutReceipt receipt;
   receipt.epoch = view.ring().epoch();
+  receipt.acks.reserve(acknowledged_by.size() + hints.size());
   for (const NodeId node : acknowledged_by) {
     receipt.acks.push_back(
         {.node = view.name_of(node),
