@@ -2,6 +2,10 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS ringkv EXPORT ringkvTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(RINGKV_BUILD_TOOLS)
+  install(TARGETS ringkv_simulation ringkv_command_line EXPORT ringkvTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/ringkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT ringkvTargets NAMESPACE ringkv:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ringkv)

@@ -1,4 +1,4 @@
 // kvsim: a whole ring in one process on virtual time, network and disks, each run from one seed.
-#include "tools/simulation/run_seeds.h"
+#include "ringkv/simulation.h"
 
-int main(int argc, char** argv) { return ringkv::simulation::run_seeds(argc, argv); }
+int main(int argc, char** argv) { return ringkv::simulation::run_seeds(argc, argv, nullptr); }

@@ -39,8 +39,10 @@ void Peace::demand() {
       Duration(static_cast<int64_t>(kTwoRounds * static_cast<double>(ring_.round_interval().count()))));
   const size_t last_reads = ring_.history().operations().size();
   if (!ring_.violation()) ring_.workload().read_everything(ring_.absent());
+  if (!ring_.violation() && ring_.user_load() != nullptr) ring_.user_load()->on_quiet();
   ring_.pass(kLastReads);
   if (!ring_.violation()) check_at_rest(converged);
+  if (!ring_.violation() && ring_.user_load() != nullptr) ring_.note(ring_.user_load()->verdict());
   if (!ring_.violation()) ring_.note(check_history(ring_.history(), ring_.facts()));
   if (!ring_.violation()) ring_.note(check_peace(ring_.history(), last_reads, ring_.facts()));
 }
@@ -220,7 +222,8 @@ void Peace::check_at_rest(const Statistics& converged) {
 }
 
 size_t Peace::connections_max() const {
-  return ring_.workload().client_names().size() + kConnectionsPerPeer * ring_.nodes().size();
+  const size_t users = ring_.user_load() == nullptr ? 0 : ring_.user_load()->clients();
+  return ring_.workload().client_names().size() + users + kConnectionsPerPeer * ring_.nodes().size();
 }
 
 }  // namespace ringkv::simulation

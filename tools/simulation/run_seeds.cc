@@ -1,14 +1,14 @@
-#include "tools/simulation/run_seeds.h"
-
 #include <fstream>
 #include <iostream>
+#include <utility>
 
+#include "ringkv/simulation.h"
 #include "tools/simulation/seed_flags.h"
 #include "tools/simulation/seeds.h"
 
 namespace ringkv::simulation {
 
-int run_seeds(int argc, const char* const* argv) {
+int run_seeds(int argc, const char* const* argv, MakeWorkload make) {
   SeedFlags flags;
   if (const auto exit_code = read_flags(argc, argv, flags)) return *exit_code;
   std::ofstream trace;
@@ -19,7 +19,12 @@ int run_seeds(int argc, const char* const* argv) {
       return 2;
     }
   }
-  Seeds seeds(flags, simulate, {std::cout, std::cerr, trace.is_open() ? &trace : nullptr});
+  const auto simulate_with = [&make](const SimulationSettings& settings) {
+    SimulationSettings with = settings;
+    with.make_workload = make;
+    return simulate(with);
+  };
+  Seeds seeds(flags, simulate_with, {std::cout, std::cerr, trace.is_open() ? &trace : nullptr});
   return seeds.run() ? 0 : 1;
 }
 

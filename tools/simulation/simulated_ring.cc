@@ -57,6 +57,7 @@ SimulatedRing::SimulatedRing(const SimulationSettings& settings)
   const uint32_t spares = faults_.members > Duration::zero() ? kSpares : 0;
   for (uint32_t i = 0; i < settings_.nodes + spares; ++i) add_node(i);
   add_workload();
+  if (settings_.make_workload) add_user_load();
   add_nemesis();
 }
 
@@ -64,6 +65,9 @@ void SimulatedRing::add_nemesis() {
   Nemesis::Setting setting{.strikes = strikes_};
   for (const auto& node : nodes_) setting.nodes.push_back(node.get());
   setting.clients = workload_->client_names();
+  if (user_load_ != nullptr) {
+    for (std::string& name : user_load_->client_names()) setting.clients.push_back(std::move(name));
+  }
   setting.requests_under_way = [this] { return workload_->under_way() > 0; };
   setting.on_other_disk = [this](const SimulatedNode& node) { watch_.forget(node.name(), node.node()); };
   nemesis_ = std::make_unique<Nemesis>(strikes_world_, network_, std::move(setting), history_);
@@ -142,7 +146,18 @@ void SimulatedRing::add_workload() {
   settings.keys = kKeysPerBucket;
   settings.seed = random_.next();
   settings.only = settings_.only_operations;
+  settings.user_bucket = settings_.make_workload != nullptr;
   workload_ = std::make_unique<Workload>(world_, network_, history_, std::move(settings));
+}
+
+void SimulatedRing::add_user_load() {
+  UserLoad::Settings settings;
+  for (uint32_t i = 0; i < settings_.nodes; ++i) {
+    for (const Address& address : nodes_[i]->client_addresses()) settings.nodes.push_back(address);
+  }
+  settings.seed = hash_bytes(settings_.seed, "user");
+  settings.make = settings_.make_workload;
+  user_load_ = std::make_unique<UserLoad>(world_, network_, settings);
 }
 
 void SimulatedRing::found() {

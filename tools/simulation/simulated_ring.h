@@ -18,6 +18,7 @@
 #include "tools/simulation/simulated_node.h"
 #include "tools/simulation/simulation.h"
 #include "tools/simulation/strikes.h"
+#include "tools/simulation/user_load.h"
 #include "tools/simulation/workload.h"
 
 namespace ringkv::simulation {
@@ -56,6 +57,7 @@ class SimulatedRing {
 
   const Nodes& nodes() const { return nodes_; }
   Workload& workload() const { return *workload_; }
+  UserLoad* user_load() const { return user_load_.get(); }  // nullptr: none
   Nemesis& nemesis() const { return *nemesis_; }
   History& history() { return history_; }
   const ClusterWatch& watch() const { return watch_; }
@@ -67,6 +69,7 @@ class SimulatedRing {
  private:
   void add_node(uint32_t number);
   void add_workload();
+  void add_user_load();
   void add_nemesis();
   std::optional<Member> known_member(const std::string& name) const;
   std::vector<Address> others_of(uint32_t number) const;
@@ -98,6 +101,7 @@ class SimulatedRing {
   SimulatedNode::Settings common_;
   Nodes nodes_;
   std::unique_ptr<Workload> workload_;
+  std::unique_ptr<UserLoad> user_load_;
   std::unique_ptr<Nemesis> nemesis_;
   std::optional<Violation> violation_;
 };

@@ -30,6 +30,16 @@ void check_ring_changes(SimulatedRing& ring) {
   }
 }
 
+// Users begin once their bucket is there.
+void pass_with_user(SimulatedRing& ring, Duration duration) {
+  const Time end = ring.now() + duration;
+  constexpr Duration kLookForBucket = std::chrono::milliseconds(100);
+  while (!ring.workload().ready() && ring.now() < end && !ring.violation()) ring.pass(kLookForBucket);
+  ring.user_load()->start();
+  ring.pass(end - ring.now());
+  ring.user_load()->stop();
+}
+
 }  // namespace
 
 SimulationResult simulate(const SimulationSettings& settings) {
@@ -37,7 +47,11 @@ SimulationResult simulate(const SimulationSettings& settings) {
   ring.found();
   ring.workload().start();
   ring.nemesis().strike_members();
-  ring.pass(settings.duration);
+  if (ring.user_load() != nullptr) {
+    pass_with_user(ring, settings.duration);
+  } else {
+    ring.pass(settings.duration);
+  }
   ring.workload().quiesce();
   if (settings.mode == Mode::kLiveness) {
     CoreProgress(ring).demand();

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "ringkv/simulation.h"
 #include "tools/simulation/faults.h"
 #include "tools/simulation/history.h"
 #include "tools/simulation/number_ranges.h"
@@ -29,6 +30,7 @@ struct SimulationSettings {
   // Of the strikes and the operations that the seed draws only these; nothing: all.
   std::optional<Names> only_faults;
   std::optional<Numbers> only_operations;
+  MakeWorkload make_workload;  // beside the simulator's own; nothing: none
 };
 
 struct SimulationResult {

@@ -128,6 +128,10 @@ void Workload::start() {
   BucketInfo spare;
   spare.name = kSpareBucket;
   create_bucket(static_cast<uint32_t>(settings_.nodes.size() - 1), spare);
+  if (!settings_.user_bucket) return;
+  BucketInfo user;
+  user.name = kUserBucket;
+  create_bucket(0, user);
 }
 
 void Workload::create_bucket(uint32_t client, const BucketInfo& bucket) {

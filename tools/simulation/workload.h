@@ -19,9 +19,11 @@
 
 namespace ringkv::simulation {
 
-// The buckets beside the default one. In the spare one nothing is stored: changing it changes the ring.
+// The buckets beside the default one. In the spare one nothing is stored: changing it changes the ring. The
+// user's is that of his own workload.
 inline constexpr std::string_view kLwwBucket = "lww";
 inline constexpr std::string_view kSpareBucket = "spare";
+inline constexpr std::string_view kUserBucket = "user";
 
 class Workload {
  public:
@@ -35,7 +37,8 @@ class Workload {
     std::function<bool(uint32_t node)> is_member;  // now
     uint32_t copies = 3;
     double operations_per_second = 50;
-    uint32_t keys = 8;  // of each bucket
+    uint32_t keys = 8;         // of each bucket
+    bool user_bucket = false;  // made too, for others
     uint64_t seed = 0;
     std::optional<Numbers> only;  // of the operations; nothing: all
   };
@@ -45,7 +48,7 @@ class Workload {
   // Makes the buckets, then goes on until quiesce().
   void start();
   void quiesce() { quiet_ = true; }
-  bool ready() const { return buckets_made_ == 2; }
+  bool ready() const { return buckets_made_ == (settings_.user_bucket ? 3 : 2); }
 
   // The last word of the history, from all nodes but those named: every key by a read quorum through each
   // node, with what each replica holds, and how each node sees the others.
