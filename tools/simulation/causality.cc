@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tools/simulation/ring_history.h"
-
 namespace ringkv::simulation {
 namespace {
 
@@ -15,6 +13,10 @@ constexpr Duration kClocksDiffer = std::chrono::seconds(10);
 Causality::Causality(const KeyHistory& history, const RingFacts& ring, const DiskLosses& losses,
                      const Calendar& calendar)
     : history_(history), ring_(ring), losses_(losses), calendar_(calendar) {
+  for (const Write& write : history_.writes) {
+    Step& known = answers_[&write].holders_known;
+    for (const Held& held : write.held) known = std::max(known, held.written.known);
+  }
   for (const Write& write : history_.writes) {
     std::vector<const Write*>& replacers = replacers_[&write];
     for (const Write& later : history_.writes) {
@@ -120,6 +122,33 @@ bool Causality::holds_by_itself(const Write& write, const Look& look) const {
 bool Causality::must_include(const Write& write, const Look& look) const {
   if (write.known >= look.invoked) return false;  // nobody was known to hold it
   if (!look.node.empty()) return holds_by_itself(write, look);
+  Answer& answer = answers_.at(&write);
+  if (answer.holders_known >= look.invoked) return must_include_now(write, look);
+  const uint32_t situation = situation_of(look);
+  if (answer.situation != situation) {
+    answer.situation = situation;
+    answer.included = must_include_now(write, look);
+  }
+  return answer.included;
+}
+
+// From 1 on. No two looks at one key begin with the same step.
+uint32_t Causality::situation_of(const Look& look) const {
+  const auto [at, is_new] = situation_of_look_.try_emplace(look.invoked);
+  if (is_new) {
+    const RingHistory::Situation rings =
+        ring_.rings == nullptr ? RingHistory::Situation()
+                               : ring_.rings->situation(look.invoked, look.completed, look.completed_at);
+    at->second = situations_
+                     .try_emplace({losses_.situation(look.invoked, look.completed), rings, look.read_quorum,
+                                   look.healed},
+                                  situations_.size() + 1)
+                     .first->second;
+  }
+  return at->second;
+}
+
+bool Causality::must_include_now(const Write& write, const Look& look) const {
   if (look.healed) return must_include_once_healed(write, look);
   if (holders_suffice(holders_of(write, look), look)) return true;
   return std::any_of(write.held.begin(), write.held.end(), [&](const Held& held) {

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <map>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/simulation/calendar.h"
 #include "tools/simulation/disk_losses.h"
 #include "tools/simulation/key_history.h"
+#include "tools/simulation/ring_history.h"
 
 namespace ringkv::simulation {
 
@@ -45,6 +48,8 @@ class Causality {
   bool may_have_replaced(const Write& later, const Write& write) const;
 
  private:
+  bool must_include_now(const Write& write, const Look& look) const;
+  uint32_t situation_of(const Look& look) const;
   bool was_surely_stamped_before(const Write& earlier, const Write& write) const;
   enum class Keeps : uint8_t { kYes, kFetchesAgain, kMaybeNot };
   Keeps keeps(const Held& held, const Look& look) const;
@@ -71,6 +76,19 @@ class Causality {
   const DiskLosses& losses_;
   const Calendar& calendar_;
   std::map<const Write*, std::vector<const Write*>> replacers_;
+
+  // Checkers ask for each write and each look; most looks differ in nothing that matters. Numbers of what
+  // does matter, by it and by the look's first step; and of each write when all was known of who holds it,
+  // and the last answer.
+  using Situation = std::tuple<DiskLosses::Situation, RingHistory::Situation, uint32_t, bool>;
+  struct Answer {
+    Step holders_known = 0;
+    uint32_t situation = 0;
+    bool included = false;
+  };
+  mutable std::map<Situation, uint32_t> situations_;
+  mutable std::unordered_map<Step, uint32_t> situation_of_look_;
+  mutable std::unordered_map<const Write*, Answer> answers_;
 };
 
 }  // namespace ringkv::simulation

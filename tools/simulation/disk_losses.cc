@@ -17,7 +17,12 @@ DiskLosses::DiskLosses(const History& history) {
     nodes_[cut.node].cuts.push_back(cut.at);
     cuts_.push_back(cut.at);
   }
-  for (const DiskLoss& loss : history.disk_losses()) nodes_[loss.node].disk_losses.push_back(loss);
+  for (const DiskLoss& loss : history.disk_losses()) {
+    nodes_[loss.node].disk_losses.push_back(loss);
+    disks_lost_.push_back(loss.at);
+    noticed_.push_back(loss.noticed);
+  }
+  for (std::vector<Step>* steps : {&cuts_, &disks_lost_, &noticed_}) std::sort(steps->begin(), steps->end());
   for (const Operation& operation : history.operations()) {
     // What a repeated operation is answered was synced some time ago.
     if (operation.completed == kNever || operation.first_try) continue;
@@ -88,6 +93,13 @@ uint32_t DiskLosses::disks_lost(const Written& written, bool synced, Step until)
     count += lost_with_disk(node, written, until) ? 1 : 0;
   }
   return count;
+}
+
+DiskLosses::Situation DiskLosses::situation(Step noticed_by, Step lost_by) const {
+  const auto before = [](const std::vector<Step>& steps, Step step) {
+    return static_cast<size_t>(std::lower_bound(steps.begin(), steps.end(), step) - steps.begin());
+  };
+  return {before(cuts_, lost_by), before(disks_lost_, lost_by), before(noticed_, noticed_by)};
 }
 
 bool DiskLosses::any_disk_lost_between(Step after, Step before) const {

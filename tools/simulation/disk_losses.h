@@ -33,6 +33,17 @@ class DiskLosses {
   // Of how many nodes, beside those that may have lost it by a power cut where `synced` is false.
   uint32_t disks_lost(const Written& written, bool synced, Step until) const;
   uint32_t disks_lost_unnoticed(const Written& written, Step when, Step until) const;
+  // What had been lost by a moment, and noticed by another, as numbers: where they are the same for two pairs
+  // of moments, so is every answer about what was written before.
+  struct Situation {
+    size_t cuts = 0;
+    size_t disks_lost = 0;
+    size_t noticed = 0;
+
+    friend auto operator<=>(const Situation&, const Situation&) = default;
+  };
+  Situation situation(Step noticed_by, Step lost_by) const;
+
   bool any_disk_lost_between(Step after, Step before) const;
   bool any_disk_lost_between(const std::string& node, Step after, Step before) const;
 
@@ -52,7 +63,10 @@ class DiskLosses {
   static bool synced_between(const Node& node, Step after, Step before);
 
   std::map<std::string, Node> nodes_;
-  std::vector<Step> cuts_;  // of all
+  // Of all nodes, in order.
+  std::vector<Step> cuts_;
+  std::vector<Step> disks_lost_;
+  std::vector<Step> noticed_;
 };
 
 }  // namespace ringkv::simulation

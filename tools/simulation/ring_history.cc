@@ -99,6 +99,18 @@ bool RingHistory::holds_from(const std::vector<size_t>& holds_until, Step from, 
   return end == rings_.size() || rings_[end].at > until + kSeenLate;
 }
 
+RingHistory::Situation RingHistory::situation(Step first, Step last, Time until) const {
+  const auto after = std::upper_bound(rings_.begin(), rings_.end(), until + kSeenLate,
+                                      [](Time time, const Seen& seen) { return time < seen.at; });
+  const auto seen_by = [this](Step step) {
+    return static_cast<size_t>(
+        std::upper_bound(rings_.begin(), rings_.end(), step,
+                         [](Step wanted, const Seen& seen) { return wanted < seen.step; }) -
+        rings_.begin());
+  };
+  return {seen_by(first), seen_by(last), static_cast<size_t>(after - rings_.begin())};
+}
+
 std::vector<RingHistory::Seen>::const_iterator RingHistory::in_force(Step step) const {
   const auto later = std::upper_bound(rings_.begin(), rings_.end(), step,
                                       [](Step wanted, const Seen& seen) { return wanted < seen.step; });

@@ -21,6 +21,17 @@ class RingHistory {
   static constexpr Duration kSeenLate = std::chrono::seconds(1);
 
   bool is_new(const Ring& ring) const { return rings_.empty() || ring.epoch() > rings_.back().ring->epoch(); }
+  // How many rings had been seen at two moments, and may have been there by a time: where these are the same
+  // for two looks at a key, so is every answer about its owners since some earlier moment.
+  struct Situation {
+    size_t at_first = 0;
+    size_t at_last = 0;
+    size_t by_time = 0;
+
+    friend auto operator<=>(const Situation&, const Situation&) = default;
+  };
+  Situation situation(Step first, Step last, Time until) const;
+
   // In order of epochs.
   void note(const Ring& ring, Step step, Time now);
 
