@@ -73,16 +73,18 @@ bool DiskLosses::lost_with_disk(const Node& node, const Written& written, Step u
 bool DiskLosses::lost_unnoticed(const std::string& node, const Written& written, Step when,
                                 Step until) const {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return false;
-  const std::vector<DiskLoss>& losses = found->second.disk_losses;
-  return std::any_of(losses.begin(), losses.end(), [&](const DiskLoss& loss) {
+  return found != nodes_.end() && lost_unnoticed(found->second, written, when, until);
+}
+
+bool DiskLosses::lost_unnoticed(const Node& node, const Written& written, Step when, Step until) {
+  return std::any_of(node.disk_losses.begin(), node.disk_losses.end(), [&](const DiskLoss& loss) {
     return loss.at > written.since && loss.at < until && loss.noticed >= when && loss.kept < written.known;
   });
 }
 
 uint32_t DiskLosses::disks_lost_unnoticed(const Written& written, Step when, Step until) const {
   return static_cast<uint32_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& node) {
-    return lost_unnoticed(node.first, written, when, until);
+    return lost_unnoticed(node.second, written, when, until);
   }));
 }
 
@@ -103,8 +105,7 @@ DiskLosses::Situation DiskLosses::situation(Step noticed_by, Step lost_by) const
 }
 
 bool DiskLosses::any_disk_lost_between(Step after, Step before) const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [&](const auto& node) { return any_disk_lost_between(node.first, after, before); });
+  return any_between(disks_lost_, after, before);
 }
 
 bool DiskLosses::any_disk_lost_between(const std::string& node, Step after, Step before) const {

@@ -60,6 +60,7 @@ class DiskLosses {
 
   static bool may_have_lost(const Node& node, const Written& written, Step until);
   static bool lost_with_disk(const Node& node, const Written& written, Step until);
+  static bool lost_unnoticed(const Node& node, const Written& written, Step when, Step until);
   static bool synced_between(const Node& node, Step after, Step before);
 
   std::map<std::string, Node> nodes_;
