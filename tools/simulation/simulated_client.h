@@ -1,4 +1,5 @@
-// A client on a machine of its own: the library's ClientPool over the simulated network.
+// A client on a machine of its own: the library's ClientPool over the simulated network. While nothing is
+// under way in it its clock ticks a tenth as often: most clients wait most of the time.
 #pragma once
 
 #include <memory>
@@ -23,19 +24,23 @@ class SimulatedClient {
   SimulatedClient(World& world, SimulatedNetwork& network, const Settings& settings);
 
   // Once a turn: what is submitted leaves at its end.
-  void submit(ClientRequest request, ClientPool::Done done);
+  void submit(ClientRequest request, const ClientPool::Done& done);
   void end_turn() { host_.flush(); }
 
   const std::string& name() const { return host_.name(); }
 
  private:
-  void tick();
+  void tick_after(Duration pause);
+  void tick(uint64_t number);
 
   World& world_;
   SeededRandom random_;
   SimulatedHost host_;
   SimulatedClock clock_;
   ClientPool pool_;
+  uint64_t under_way_ = 0;
+  uint64_t last_tick_ = 0;  // that is to come; earlier ones don't
+  Time ticks_at_{};
 };
 
 }  // namespace ringkv::simulation
