@@ -255,6 +255,56 @@ TEST_F(Network, AProcessThatIsKilledWhileItStandsStillHearsNothingMore) {
   EXPECT_EQ(client.closed, "Connection reset by peer");
 }
 
+TEST_F(Network, WhoseOtherEndWasLostLearnsItWhenItSendsSomething) {
+  connect();
+  faults.half_open = 1;
+  client.say("h");
+  faults.half_open = 0;
+  pass(seconds(5));
+  EXPECT_EQ(client.closed, "Connection reset by peer");
+  EXPECT_EQ(server.heard, "h");
+  EXPECT_EQ(server.closed, "");
+  server.say("anybody?");
+  pass(seconds(1));
+  EXPECT_EQ(server.closed, "Connection reset by peer");
+}
+
+TEST_F(Network, WhoseOtherEndWasLostLearnsItFromItsKernelWhereItSendsNothing) {
+  faults.half_open = 1;
+  connect();
+  client.say("hello");
+  faults.half_open = 0;
+  pass(seconds(25));
+  EXPECT_NE(client.closed, "");
+  EXPECT_NE(server.closed, "");
+  EXPECT_EQ(client.host.connections() + server.host.connections(), 0U);
+}
+
+TEST_F(Network, AConnectionThatDripsPassesAFewBytesAtATimeAndLosesNone) {
+  connect();
+  faults.dripping = 1;
+  std::string said;
+  for (int i = 0; i < 400; ++i) said += std::to_string(i) + ",";
+  client.say(said);
+  pass(milliseconds(20));
+  EXPECT_LT(server.heard.size(), said.size() / 2);
+  pass(seconds(60));
+  EXPECT_EQ(server.heard, said);
+}
+
+// What is under way arrives; nothing new is held back.
+TEST_F(Network, NoConnectionDripsAnyMoreWhereFaultsHaveEnded) {
+  connect();
+  faults.dripping = 1;
+  client.say("hello");
+  faults.dripping = 0;
+  pass(seconds(1));
+  const std::string much(3 << 20, 'x');
+  client.say(much);
+  pass(seconds(1));
+  EXPECT_EQ(server.heard.size(), much.size() + 5);
+}
+
 TEST_F(Network, BeforeAResetHalfTheBytesArrive) {
   connect();
   faults.reset = 1;

@@ -23,7 +23,8 @@ struct NamedShare {
 constexpr NamedShare kShares[] = {
     {"delay", &Faults::delayed, 0.02},      {"loss", &Faults::lost, 0.01},
     {"reorder", &Faults::reordered, 0.1},   {"reset", &Faults::reset, 0.002},
-    {"silence", &Faults::silenced, 0.0005}, {"slow", &Faults::slow_work, 0.01},
+    {"silence", &Faults::silenced, 0.0005}, {"half", &Faults::half_open, 0.0005},
+    {"drip", &Faults::dripping, 0.0002},    {"slow", &Faults::slow_work, 0.01},
     {"miss", &Faults::cache_miss, 0.3},
 };
 
@@ -34,15 +35,16 @@ struct NamedInterval {
 };
 constexpr NamedInterval kIntervals[] = {
     {"partition", &Faults::partition, seconds(30)}, {"cut", &Faults::cut, seconds(10)},
-    {"latency", &Faults::latency, seconds(10)},     {"freeze", &Faults::freeze, seconds(40)},
-    {"move", &Faults::move, seconds(60)},           {"kill", &Faults::kill, seconds(30)},
-    {"power", &Faults::power_cut, seconds(40)},     {"stop", &Faults::stop, seconds(60)},
-    {"disk", &Faults::disk_error, seconds(30)},     {"space", &Faults::low_space, seconds(60)},
-    {"clock", &Faults::clock_jump, seconds(30)},    {"day", &Faults::wrong_day, seconds(150)},
-    {"absence", &Faults::absence, seconds(200)},    {"sleep", &Faults::sleep, seconds(200)},
-    {"wipe", &Faults::wipe, seconds(300)},          {"restore", &Faults::restore, seconds(150)},
-    {"gone", &Faults::gone, seconds(300)},          {"damage", &Faults::damage, seconds(150)},
-    {"members", &Faults::members, seconds(10)},     {"aim", &Faults::aimed, seconds(10)},
+    {"latency", &Faults::latency, seconds(10)},     {"swizzle", &Faults::swizzle, seconds(60)},
+    {"freeze", &Faults::freeze, seconds(40)},       {"move", &Faults::move, seconds(60)},
+    {"kill", &Faults::kill, seconds(30)},           {"power", &Faults::power_cut, seconds(40)},
+    {"stop", &Faults::stop, seconds(60)},           {"disk", &Faults::disk_error, seconds(30)},
+    {"space", &Faults::low_space, seconds(60)},     {"clock", &Faults::clock_jump, seconds(30)},
+    {"day", &Faults::wrong_day, seconds(150)},      {"absence", &Faults::absence, seconds(200)},
+    {"sleep", &Faults::sleep, seconds(200)},        {"wipe", &Faults::wipe, seconds(300)},
+    {"restore", &Faults::restore, seconds(150)},    {"gone", &Faults::gone, seconds(300)},
+    {"damage", &Faults::damage, seconds(150)},      {"members", &Faults::members, seconds(10)},
+    {"aim", &Faults::aimed, seconds(10)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {

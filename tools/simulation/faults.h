@@ -19,11 +19,14 @@ struct Faults {
   double reordered = 0;  // overtaken by segments of other connections
   double reset = 0;      // half of its bytes arrive, then both sides see a reset
   double silenced = 0;   // the connection passes nothing any more; the ends learn it by time-outs alone
+  double half_open = 0;  // one end loses the connection, and the other isn't told
+  double dripping = 0;   // from then on the connection passes a few bytes at a time, for up to 20 s
 
   // Of the whole ring, on average this far apart; zero: never.
   Duration partition{};  // machines fall into groups that don't hear each other, for 1 to 20 s
   Duration cut{};        // two machines don't hear each other, or one doesn't hear the other, for up to 10 s
   Duration latency{};    // two machines are far from each other for a while: up to 100 ms each way
+  Duration swizzle{};    // some nodes stop hearing all others, one by one, and begin again in another order
 
   // Of each node, on average this far apart; zero: never.
   Duration freeze{};      // its process stands still for 0.1 to 5 s, then all comes at once

@@ -15,10 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kPartitionMin = seconds(1);
-constexpr Duration kPartitionMax = seconds(20);
-constexpr Duration kApartMax = seconds(10);
-constexpr Duration kLongerMax = milliseconds(100);
 constexpr Duration kFreezeMin = milliseconds(100);
 constexpr Duration kFreezeMax = seconds(5);
 constexpr Duration kLowSpaceMax = seconds(5);
@@ -54,6 +50,7 @@ void Nemesis::let_loose() {
   schedule(&Faults::partition, [this] { partition(); });
   schedule(&Faults::cut, [this] { cut_pair(); });
   schedule(&Faults::latency, [this] { draw_apart(); });
+  schedule(&Faults::swizzle, [this] { swizzle(); });
   strike_node(&Faults::freeze, &Nemesis::freeze);
   strike_node(&Faults::move, &Nemesis::move);
   strike_node(&Faults::kill, &Nemesis::kill);
@@ -131,17 +128,6 @@ void Nemesis::break_for_good(SimulatedNode& node, const Machines& core) {
   }
 }
 
-// From the core, both ways or one way.
-void Nemesis::cut_off(const SimulatedNode& node, const Machines& core) {
-  world_.trace.add(world_.events.now(), node.name(), "is cut off for good");
-  world_.sightings.saw(sighting::kCutOffForGood);
-  const uint64_t roll = world_.random.below(3);
-  for (const SimulatedNode* other : core) {
-    if (roll != 0) network_.cut({node.name(), other->name()});
-    if (roll != 1) network_.cut({other->name(), node.name()});
-  }
-}
-
 void Nemesis::schedule(FaultInterval fault, const std::function<void()>& strike) {
   setting_.strikes.add(std::string(name_of(fault)), world_.faults.*fault, strike);
 }
@@ -160,78 +146,8 @@ Duration Nemesis::between(Duration shortest, Duration longest) const {
       static_cast<int64_t>(static_cast<double>(shortest.count()) * std::pow(ratio, world_.random.unit())));
 }
 
-std::vector<std::string> Nemesis::machines() const {
-  std::vector<std::string> names;
-  for (const SimulatedNode* node : setting_.nodes) names.push_back(node->name());
-  names.insert(names.end(), setting_.clients.begin(), setting_.clients.end());
-  return names;
-}
-
-std::string Nemesis::any_node() const {
-  return setting_.nodes[world_.random.below(setting_.nodes.size())]->name();
-}
-
 void Nemesis::saw_under_load(std::string_view what) {
   if (setting_.requests_under_way()) world_.sightings.saw(what);
-}
-
-// ---- between machines
-
-void Nemesis::cut(const std::vector<Way>& ways, Duration duration) {
-  for (const Way& way : ways) network_.cut(way);
-  world_.events.after(duration, [this, ways] {
-    if (peace_) return;
-    for (const Way& way : ways) network_.heal(way);
-  });
-}
-
-// Into two groups or three; clients fall into one too, or hear everybody.
-void Nemesis::partition() {
-  if (partitioned_) return;
-  const uint64_t groups = 2 + world_.random.below(2);
-  const bool clients_too = world_.random.one_in(2);
-  std::map<std::string, uint64_t> group;
-  for (const SimulatedNode* node : setting_.nodes) group[node->name()] = world_.random.below(groups);
-  for (const std::string& client : setting_.clients) {
-    if (clients_too) group[client] = world_.random.below(groups);
-  }
-  std::vector<Way> ways;
-  for (const auto& [from, from_group] : group) {
-    for (const auto& [to, to_group] : group) {
-      if (from_group != to_group) ways.push_back({from, to});
-    }
-  }
-  const Duration duration = between(kPartitionMin, kPartitionMax);
-  cut(ways, duration);
-  partitioned_ = true;
-  world_.events.after(duration, [this] { partitioned_ = false; });
-  if (!ways.empty()) saw_under_load(sighting::kPartitionUnderLoad);
-}
-
-void Nemesis::cut_pair() {
-  const std::vector<std::string> names = machines();
-  const std::string one = any_node();
-  const std::string other = names[world_.random.below(names.size())];
-  if (one == other) return;
-  std::vector<Way> ways = {{one, other}, {other, one}};
-  if (world_.random.one_in(2)) {
-    ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(world_.random.below(2)));
-    world_.sightings.saw(sighting::kOneWayCut);
-  }
-  cut(ways, between(kCutMin, kCutMax));
-}
-
-void Nemesis::draw_apart() {
-  const std::vector<std::string> names = machines();
-  const std::string one = any_node();
-  const std::string other = names[world_.random.below(names.size())];
-  const Duration longer = world_.up_to(kLongerMax);
-  network_.delay({one, other}, longer);
-  network_.delay({other, one}, longer);
-  world_.events.after(world_.up_to(kApartMax), [this, one, other] {
-    network_.delay({one, other}, Duration::zero());
-    network_.delay({other, one}, Duration::zero());
-  });
 }
 
 // ---- nodes

@@ -60,6 +60,7 @@ class Nemesis {
   void partition();
   void cut_pair();
   void draw_apart();
+  void swizzle();
   void cut(const std::vector<Way>& ways, Duration duration);
   void kill(SimulatedNode& node);
   void move(SimulatedNode& node);
@@ -94,6 +95,7 @@ class Nemesis {
   void keep_up(SimulatedNode& node);
 
   std::vector<std::string> machines() const;
+  std::vector<Way> ways_of(const std::string& machine) const;
   std::string any_node() const;
   Duration between(Duration shortest, Duration longest) const;
   void saw_under_load(std::string_view what);

@@ -178,16 +178,6 @@ void Nemesis::hit(SimulatedNode& node) {
   }
 }
 
-void Nemesis::isolate(const SimulatedNode& node) {
-  std::vector<Way> ways;
-  for (const std::string& other : machines()) {
-    if (other == node.name()) continue;
-    ways.push_back({node.name(), other});
-    ways.push_back({other, node.name()});
-  }
-  cut(ways, between(kCutMin, kCutMax));
-}
-
 // It may have been away when it was removed.
 bool Nemesis::is_outside(const SimulatedNode& node) const {
   const RingDescription* ring = newest_ring();

@@ -8,6 +8,9 @@ namespace {
 constexpr std::string_view kSeenBySimulator[] = {
     sighting::kPartitionUnderLoad,
     sighting::kOneWayCut,
+    sighting::kSwizzled,
+    sighting::kHalfOpen,
+    sighting::kDripped,
     sighting::kFrozenUnderLoad,
     sighting::kMoved,
     sighting::kPowerCutDuringSync,

@@ -35,6 +35,9 @@ class Sightings {
 namespace sighting {
 inline constexpr std::string_view kPartitionUnderLoad = "a partition while requests were under way";
 inline constexpr std::string_view kOneWayCut = "a cut in one direction only";
+inline constexpr std::string_view kSwizzled = "nodes fell silent one by one and came back in another order";
+inline constexpr std::string_view kHalfOpen = "one end of a connection was lost and the other not told";
+inline constexpr std::string_view kDripped = "a connection passed a few bytes at a time";
 inline constexpr std::string_view kFrozenUnderLoad = "a process stood still while requests were under way";
 inline constexpr std::string_view kMoved = "a node came back at other addresses";
 inline constexpr std::string_view kPowerCutDuringSync = "power was cut during a sync";

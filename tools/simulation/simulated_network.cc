@@ -20,6 +20,10 @@ constexpr Duration kSilenceMax = seconds(20);  // then the kernel gives a connec
 constexpr size_t kSegmentBytesMax = size_t{64} << 10;
 constexpr size_t kWindowBytes = size_t{256} << 10;
 constexpr uint64_t kSplitOneIn = 8;  // segments that arrive in two parts
+constexpr Duration kDripMax = seconds(20);
+constexpr Duration kDripPauseMax = milliseconds(10);
+constexpr size_t kDripBytesMax = 64;
+constexpr size_t kDripWindowBytes = size_t{4} << 10;
 
 }  // namespace
 
@@ -182,7 +186,8 @@ Duration SimulatedNetwork::latency() {
 Time SimulatedNetwork::arrival(End& from, const End& to, bool in_order) {
   const Time time = world_.events.now() + latency() + condition(*from.host, *to.host).longer;
   if (!in_order) return time;
-  return from.last_arrival = std::max(time, from.last_arrival);
+  const Duration pause = is_dripping(from) ? world_.up_to(kDripPauseMax) : Duration::zero();
+  return from.last_arrival = std::max(time, from.last_arrival + pause);
 }
 
 void SimulatedNetwork::connect(const EndPointer& from, const Address& to) {
@@ -221,10 +226,21 @@ void SimulatedNetwork::accept(const EndPointer& from, const Listener& listener) 
   });
 }
 
+// None any more where faults have ended.
+bool SimulatedNetwork::is_dripping(const End& from) const {
+  return world_.faults.dripping > 0 && world_.events.now() < from.drips_until;
+}
+
 void SimulatedNetwork::pump(const EndPointer& from) {
-  while (!from->output.empty() && from->in_flight < kWindowBytes) {
-    size_t bytes = std::min(from->output.size(), kSegmentBytesMax);
-    if (bytes > 1 && world_.random.one_in(kSplitOneIn)) bytes = 1 + world_.random.below(bytes);
+  if (world_.happens(world_.faults.dripping)) {
+    from->drips_until = world_.events.now() + world_.up_to(kDripMax);
+    world_.sightings.saw(sighting::kDripped);
+  }
+  const bool drips = is_dripping(*from);
+  const size_t window = drips ? kDripWindowBytes : kWindowBytes;
+  while (!from->output.empty() && from->in_flight < window) {
+    size_t bytes = std::min(from->output.size(), drips ? kDripBytesMax : kSegmentBytesMax);
+    if (bytes > 1 && (drips || world_.random.one_in(kSplitOneIn))) bytes = 1 + world_.random.below(bytes);
     std::string segment = from->output.substr(0, bytes);
     from->output.erase(0, bytes);
     send(from, {std::move(segment), {}});
@@ -237,6 +253,12 @@ void SimulatedNetwork::send(const EndPointer& from, Segment segment) {
   from->in_flight += segment.bytes.size();
   if (!segment.signal && world_.happens(world_.faults.silenced)) silence(from, to);
   if (from->silenced) return;
+  const bool is_last = !segment.signal && world_.happens(world_.faults.half_open);
+  pass_on(from, to, std::move(segment));
+  if (is_last) lose(from, to);
+}
+
+void SimulatedNetwork::pass_on(const EndPointer& from, const EndPointer& to, Segment segment) {
   if (from->stalled.empty() && !is_cut(*from->host, *to->host)) return transmit(from, to, std::move(segment));
   // A reset isn't sent again; its receiver learns by keep-alive.
   if (segment.signal == Signal::kReset) return end_later(to, kSilenceMax, "Connection timed out");
@@ -247,6 +269,14 @@ void SimulatedNetwork::silence(const EndPointer& from, const EndPointer& to) {
   from->silenced = to->silenced = true;
   end_later(from, kSilenceMax, "Connection timed out");
   end_later(to, kSilenceMax, "Connection timed out");
+}
+
+// Its machine has lost an end: to the other one this segment was as good as any.
+void SimulatedNetwork::lose(const EndPointer& lost, const EndPointer& other) {
+  lost->lost = lost->silenced = true;
+  end_later(lost, Duration::zero(), "Connection reset by peer");
+  end_later(other, kSilenceMax, "Connection timed out");
+  world_.sightings.saw(sighting::kHalfOpen);
 }
 
 void SimulatedNetwork::stall(const EndPointer& from, const EndPointer& to, Segment segment) {
@@ -284,8 +314,8 @@ void SimulatedNetwork::transmit_bytes(const EndPointer& from, const EndPointer& 
   const Time time = arrival(*from, *to, true);
   world_.events.at(time, [this, from, to, sent, bytes = std::move(bytes)]() mutable {
     from->in_flight -= std::min(from->in_flight, sent);
-    // The process that had this connection is gone; its machine says so, if it has power.
-    if (to->state == State::kGone && to->host->powered_)
+    // Nobody has this connection any more; the machine says so, if it has power.
+    if ((to->state == State::kGone || to->lost) && to->host->powered_)
       end_later(from, latency(), "Connection reset by peer");
     arrive(to, std::move(bytes));
     from->host->gate_.pass([this, from] { on_output_left(from); });

@@ -4,6 +4,9 @@
 // A process that was killed leaves its machine up, which refuses and resets in its name; behind a machine
 // without power there is silence. So there is across a cut: nothing arrives, and nobody is told; what was
 // sent arrives once the cut has healed, unless the kernel has given the connection up by then.
+//
+// A connection may be half open: one end is lost, and the other isn't told until it sends something, or the
+// kernel's keep-alive asks. And it may drip: a few bytes, and again a few.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +91,9 @@ class SimulatedHost final : public Transport {
     Time last_arrival{};          // at the peer
     std::deque<Stalled> stalled;  // sent into a cut
     Time stalled_since{};
+    Time drips_until{};
     bool silenced = false;  // nothing that this end sends arrives
+    bool lost = false;      // its kernel knows nothing of it any more, and resets what still comes
     bool dirty = false;
     bool paused = false;  // not read from: too much unsent
   };
@@ -155,9 +160,12 @@ class SimulatedNetwork {
   void accept(const EndPointer& from, const Listener& listener);
   void pump(const EndPointer& from);  // hands output to the wire, as much as the window takes
   void send(const EndPointer& from, Segment segment);
+  void pass_on(const EndPointer& from, const EndPointer& to, Segment segment);
   void transmit(const EndPointer& from, const EndPointer& to, Segment segment);
   void transmit_bytes(const EndPointer& from, const EndPointer& to, std::string bytes);
   void silence(const EndPointer& from, const EndPointer& to);
+  void lose(const EndPointer& lost, const EndPointer& other);
+  bool is_dripping(const End& from) const;
   void stall(const EndPointer& from, const EndPointer& to, Segment segment);
   void give_up(const EndPointer& from);
   void end_later(const EndPointer& end, Duration delay, const std::string& why);
