@@ -22,7 +22,7 @@ TEST(Faults, AllMeansEachOfThem) {
   EXPECT_EQ(all.kill, each.kill);
   EXPECT_EQ(all.cache_miss, each.cache_miss);
   EXPECT_EQ(all.partition, each.partition);
-  EXPECT_GT(all.clock_jump, Duration::zero());
+  EXPECT_GT(all.lost_date, Duration::zero());
   EXPECT_GT(all.move, Duration::zero());
 }
 

@@ -36,10 +36,14 @@ struct NamedInterval {
 constexpr NamedInterval kIntervals[] = {
     {"partition", &Faults::partition, seconds(30)}, {"cut", &Faults::cut, seconds(10)},
     {"latency", &Faults::latency, seconds(10)},     {"swizzle", &Faults::swizzle, seconds(60)},
-    {"freeze", &Faults::freeze, seconds(40)},       {"move", &Faults::move, seconds(60)},
+    {"freeze", &Faults::freeze, seconds(60)},       {"move", &Faults::move, seconds(60)},
     {"kill", &Faults::kill, seconds(30)},           {"power", &Faults::power_cut, seconds(40)},
     {"stop", &Faults::stop, seconds(60)},           {"disk", &Faults::disk_error, seconds(30)},
-    {"space", &Faults::low_space, seconds(60)},     {"clock", &Faults::clock_jump, seconds(30)},
+    {"space", &Faults::low_space, seconds(60)},     {"swap", &Faults::swap, seconds(200)},
+    {"crawl", &Faults::slow_disk, seconds(100)},    {"clock", &Faults::clock_jump, seconds(30)},
+    {"drift", &Faults::clock_drift, seconds(60)},   {"still", &Faults::clock_still, seconds(100)},
+    {"date", &Faults::lost_date, seconds(150)},
+
     {"day", &Faults::wrong_day, seconds(150)},      {"absence", &Faults::absence, seconds(200)},
     {"sleep", &Faults::sleep, seconds(200)},        {"wipe", &Faults::wipe, seconds(300)},
     {"restore", &Faults::restore, seconds(150)},    {"gone", &Faults::gone, seconds(300)},

@@ -29,17 +29,23 @@ struct Faults {
   Duration swizzle{};    // some nodes stop hearing all others, one by one, and begin again in another order
 
   // Of each node, on average this far apart; zero: never.
-  Duration freeze{};      // its process stands still for 0.1 to 5 s, then all comes at once
+  Duration freeze{};      // its process stands still for 0.1 to 60 s, then all comes at once
   Duration move{};        // restarted at other addresses
+  Duration swap{};        // restarted at another node's addresses, and that one at its
   Duration kill{};        // kill -9: what was written to the log stays
   Duration power_cut{};   // what wasn't synced may be lost; peers hear nothing
   Duration stop{};        // asked to stop
   Duration disk_error{};  // one of the next writes, syncs or reads fails
   Duration low_space{};   // for some seconds
-  Duration clock_jump{};  // of the wall clock, to up to 10 s off; never of most nodes at once
-  Duration wrong_day{};   // its wall clock is days off for up to a minute; never those of most nodes
-  Duration absence{};     // it is away for 20 to 60 s: longer than hints last
-  Duration sleep{};       // its process stands still for 10 s to a minute, in which days pass everywhere
+  Duration slow_disk{};   // a hundred times slower, for up to a minute
+  // Of its wall clock; never are those of most nodes far off at once.
+  Duration clock_jump{};   // to up to an hour off
+  Duration clock_drift{};  // it goes up to 5 % too fast or too slow, for up to a minute
+  Duration clock_still{};  // it stands still for up to a minute, and is so far behind for up to another
+  Duration wrong_day{};    // it is days off for up to a minute
+  Duration lost_date{};    // the node comes back from a restart with a date up to 400 days off
+  Duration absence{};      // it is away for 20 to 60 s: longer than hints last
+  Duration sleep{};        // its process stands still for 10 s to a minute, in which days pass everywhere
   // Of few nodes, so that a majority of the voters keeps its vote.
   Duration wipe{};     // its disk is replaced by an empty one, and it joins again under its name
   Duration restore{};  // its disk is put back to what it was some time and some lives ago

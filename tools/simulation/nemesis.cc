@@ -16,17 +16,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kFreezeMin = milliseconds(100);
-constexpr Duration kFreezeMax = seconds(5);
+constexpr Duration kFreezeMax = seconds(60);
+constexpr Duration kSlowDiskMin = seconds(1);
+constexpr Duration kSlowDiskMax = seconds(60);
 constexpr Duration kLowSpaceMax = seconds(5);
-constexpr Duration kClockJumpMax = seconds(10);
-constexpr Duration kClockJumpSmallMax = seconds(2);
-constexpr Duration kDay = std::chrono::hours(24);
-constexpr int64_t kDaysMax = 30;
-constexpr Duration kWrongDayMax = seconds(60);
 constexpr Duration kAwayMin = seconds(20);
 constexpr Duration kAwayMax = seconds(60);
-constexpr Duration kSleepMin = seconds(10);
-constexpr Duration kSleepMax = seconds(60);
 constexpr Duration kAimPauseMax = milliseconds(40);
 constexpr DiskCall kDiskCalls[] = {DiskCall::kWrite, DiskCall::kSync, DiskCall::kGet};
 constexpr uint64_t kDiskCallsMax = 30;
@@ -53,13 +48,18 @@ void Nemesis::let_loose() {
   schedule(&Faults::swizzle, [this] { swizzle(); });
   strike_node(&Faults::freeze, &Nemesis::freeze);
   strike_node(&Faults::move, &Nemesis::move);
+  strike_node(&Faults::swap, &Nemesis::swap);
   strike_node(&Faults::kill, &Nemesis::kill);
   strike_node(&Faults::power_cut, &Nemesis::aim_power_cut);
   strike_node(&Faults::stop, &Nemesis::stop);
   strike_node(&Faults::disk_error, &Nemesis::fail_disk);
   strike_node(&Faults::low_space, &Nemesis::fill_disk);
+  strike_node(&Faults::slow_disk, &Nemesis::slow_disk);
   strike_node(&Faults::clock_jump, &Nemesis::jump_clock);
+  strike_node(&Faults::clock_drift, &Nemesis::let_clock_drift);
+  strike_node(&Faults::clock_still, &Nemesis::stop_clock);
   strike_node(&Faults::wrong_day, &Nemesis::miss_the_day);
+  strike_node(&Faults::lost_date, &Nemesis::lose_the_date);
 }
 
 void Nemesis::strike_members() {
@@ -80,11 +80,13 @@ void Nemesis::make_peace() {
   operator_.rest();
   for (SimulatedNode* node : setting_.nodes) {
     node->set_space({});
+    node->slow_disk({});
     node->clock().set_wrong_by({});
     // One fault is planned for each kind of call: this one takes its place and never comes.
     for (const DiskCall call : kDiskCalls) node->fail_disk(call, kNeverReached, DiskError::kInputOutput);
   }
   network_.heal_all();
+  give_doors_back();
 }
 
 Machines Nemesis::chosen_core() const {
@@ -162,6 +164,27 @@ void Nemesis::move(SimulatedNode& node) {
   world_.sightings.saw(sighting::kMoved);
 }
 
+void Nemesis::swap(SimulatedNode& node) {
+  SimulatedNode& other = *setting_.nodes[world_.random.below(setting_.nodes.size())];
+  if (&node == &other) return;
+  for (SimulatedNode* one : {&node, &other}) kill(*one);
+  node.swap_doors(other);
+  world_.sightings.saw(sighting::kSwapped);
+}
+
+// Or a client that asks one node alone would ask another for ever.
+void Nemesis::give_doors_back() {
+  const auto is_home = [](const SimulatedNode& node) { return node.doors_of() == node.name(); };
+  for (SimulatedNode* node : setting_.nodes) {
+    if (!is_home(*node)) kill(*node);
+  }
+  for (SimulatedNode* node : setting_.nodes) {
+    const auto holder = std::find_if(setting_.nodes.begin(), setting_.nodes.end(),
+                                     [&](const auto& other) { return other->doors_of() == node->name(); });
+    if (!is_home(*node)) node->swap_doors(**holder);
+  }
+}
+
 void Nemesis::freeze(SimulatedNode& node) {
   if (!node.serving()) return;
   node.freeze(between(kFreezeMin, kFreezeMax));
@@ -203,42 +226,15 @@ void Nemesis::fill_disk(SimulatedNode& node) {
   world_.events.after(world_.up_to(kLowSpaceMax), [&node] { node.set_space({}); });
 }
 
-void Nemesis::jump_clock(SimulatedNode& node) {
-  set_clock_wrong(node, world_.up_to(2 * kClockJumpMax) - kClockJumpMax);
-}
-
-void Nemesis::miss_the_day(SimulatedNode& node) {
-  const auto days = static_cast<int64_t>(world_.random.below(2 * kDaysMax)) - kDaysMax;
-  set_clock_wrong(node, kDay * days + kDay);
-  world_.events.after(world_.up_to(kWrongDayMax), [this, &node] {
-    if (!peace_) set_clock_wrong(node, Duration::zero());
-  });
-}
-
-// The clocks of most nodes are never far off at one time, or nobody could know what time it is.
-void Nemesis::set_clock_wrong(SimulatedNode& node, Duration offset) {
-  const auto is_far = [](Duration by) { return by > kClockJumpSmallMax || by < -kClockJumpSmallMax; };
-  size_t far = is_far(offset) ? 1 : 0;
-  for (SimulatedNode* other : setting_.nodes) {
-    far += other != &node && is_far(other->clock().wrong_by()) ? 1 : 0;
-  }
-  if (is_far(offset) && 2 * far >= setting_.nodes.size()) offset %= kClockJumpSmallMax;
-  if (offset > kDay || offset < -kDay) world_.sightings.saw(sighting::kWrongDay);
-  node.clock().set_wrong_by(offset);
+void Nemesis::slow_disk(SimulatedNode& node) {
+  node.slow_disk(between(kSlowDiskMin, kSlowDiskMax));
+  if (node.serving()) saw_under_load(sighting::kSlowDisk);
 }
 
 void Nemesis::keep_away(SimulatedNode& node) {
   if (node.running()) node.kill();
   away_until_[&node] = world_.events.now() + between(kAwayMin, kAwayMax);
   saw_under_load(sighting::kAbsence);
-}
-
-// Days pass, for everybody, between the moment at which it was sent something and the one at which it looks.
-void Nemesis::sleep(SimulatedNode& node) {
-  if (!node.serving() || node.frozen()) return;
-  node.freeze(between(kSleepMin, kSleepMax));
-  world_.calendar.leap(world_.events.now(), kDay * static_cast<int64_t>(1 + world_.random.below(kDaysMax)));
-  saw_under_load(sighting::kDaysPassed);
 }
 
 }  // namespace ringkv::simulation

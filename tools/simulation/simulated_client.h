@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "node/client_pool.h"
+#include "tools/simulation/simulated_clock.h"
 #include "tools/simulation/simulated_network.h"
-#include "tools/simulation/simulated_node.h"
 
 namespace ringkv::simulation {
 

@@ -9,6 +9,7 @@ namespace {
 constexpr Duration kWorkMin = std::chrono::microseconds(20);
 constexpr Duration kWorkSpread = std::chrono::milliseconds(2);
 constexpr Duration kSlowWorkMax = std::chrono::seconds(1);
+constexpr int64_t kSlowDiskTimes = 100;
 
 }  // namespace
 
@@ -35,7 +36,8 @@ void SimulatedExecutor::at(Time time, std::function<void()> event) {
 
 Duration SimulatedExecutor::duration() {
   if (world_.happens(world_.faults.slow_work)) return world_.up_to(kSlowWorkMax);
-  return kWorkMin + world_.up_to(kWorkSpread);
+  const Duration usual = kWorkMin + world_.up_to(kWorkSpread);
+  return world_.events.now() < slow_until_ ? usual * kSlowDiskTimes : usual;
 }
 
 void SimulatedExecutor::work(uint64_t number) {

@@ -20,9 +20,10 @@ namespace ringkv::simulation {
 
 class SimulatedExecutor final : public Executor {
  public:
-  // `end_turn` is called after each continuation. The gate is the process's, borrowed.
-  SimulatedExecutor(World& world, Gate& gate, std::function<void()> end_turn)
-      : world_(world), gate_(gate), end_turn_(std::move(end_turn)) {}
+  // `end_turn` is called after each continuation. The gate is the process's, borrowed, and so is the moment
+  // until which the disk is slow.
+  SimulatedExecutor(World& world, Gate& gate, const Time& slow_until, std::function<void()> end_turn)
+      : world_(world), gate_(gate), slow_until_(slow_until), end_turn_(std::move(end_turn)) {}
   ~SimulatedExecutor() override { *alive_ = false; }
 
   void run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -48,6 +49,7 @@ class SimulatedExecutor final : public Executor {
 
   World& world_;
   Gate& gate_;
+  const Time& slow_until_;
   const std::function<void()> end_turn_;
   std::map<uint64_t, Job> jobs_;
   uint64_t last_number_ = 0;

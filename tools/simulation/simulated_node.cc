@@ -59,7 +59,8 @@ SimulatedNode::SimulatedNode(World& world, SimulatedNetwork& network, Settings s
       host_(network, settings_.name),
       clock_(world),
       left_(settings_.spare),
-      founds_(settings_.bootstrap) {
+      founds_(settings_.bootstrap),
+      doors_{.machine = settings_.name} {
   nodes_.push_back(identity_.node);
   use(std::make_unique<MemoryDisk>());
 }
@@ -70,7 +71,7 @@ SimulatedNode::Process::Process(SimulatedNode& machine, uint64_t process_number)
     : number(process_number),
       random(machine.random_.next()),
       log(std::make_unique<TracedLog>(machine.world_, machine.name())),
-      executor(machine.world_, machine.host_.gate(), [&machine] { machine.end_turn(); }),
+      executor(machine.world_, machine.host_.gate(), machine.slow_until_, [&machine] { machine.end_turn(); }),
       node({.clock = machine.clock_,
             .transport = machine.host_,
             .executor = executor,
@@ -115,10 +116,12 @@ Node::Settings SimulatedNode::node_settings() {
   return settings;
 }
 
-Address SimulatedNode::peer_address() const { return cat(name(), ":", kPeerPort + 100 * moves_); }
+Address SimulatedNode::peer_address() const {
+  return cat(doors_.machine, ":", kPeerPort + 100 * doors_.moves);
+}
 
 Address SimulatedNode::client_address() const {
-  return cat(name(), ":", kClientPorts[moves_ % std::size(kClientPorts)]);
+  return cat(doors_.machine, ":", kClientPorts[doors_.moves % std::size(kClientPorts)]);
 }
 
 std::vector<Address> SimulatedNode::client_addresses() const {
@@ -183,7 +186,13 @@ void SimulatedNode::freeze(Duration duration) {
   });
 }
 
-void SimulatedNode::move() { ++moves_; }
+void SimulatedNode::move() { ++doors_.moves; }
+
+void SimulatedNode::swap_doors(SimulatedNode& other) {
+  CHECK(!running() && !other.running());
+  world_.trace.add(world_.events.now(), name(), "swaps its addresses with", other.name());
+  std::swap(doors_, other.doors_);
+}
 
 void SimulatedNode::use(std::unique_ptr<MemoryDisk> disk) {
   disk_ = std::move(disk);

@@ -12,32 +12,13 @@
 #include "node/node.h"
 #include "storage/memory_engine.h"
 #include "tools/simulation/cluster_watch.h"
+#include "tools/simulation/simulated_clock.h"
 #include "tools/simulation/simulated_engine.h"
 #include "tools/simulation/simulated_executor.h"
 #include "tools/simulation/simulated_network.h"
 #include "tools/simulation/world.h"
 
 namespace ringkv::simulation {
-
-// Virtual time as one machine sees it.
-class SimulatedClock final : public Clock {
- public:
-  explicit SimulatedClock(const World& world) : world_(world) {}
-
-  Time now() const override { return world_.events.now(); }
-  WallMicros wall_now() const override { return true_now(world_) + static_cast<WallMicros>(offset_.count()); }
-  static WallMicros true_now(const World& world) {
-    constexpr auto kStart = std::chrono::hours(24 * 365 * 55);  // some time in 2024
-    return static_cast<WallMicros>(
-        (world.calendar.date(world.events.now()).time_since_epoch() + kStart).count());
-  }
-  void set_wrong_by(Duration offset) { offset_ = offset; }
-  Duration wrong_by() const { return offset_; }
-
- private:
-  const World& world_;
-  Duration offset_{};
-};
 
 class SimulatedNode {
  public:
@@ -70,6 +51,10 @@ class SimulatedNode {
   void stop();       // as it is asked by SIGTERM; it ends by itself
   void freeze(Duration duration);
   void move();  // its next life is heard at other addresses
+  // So are both their next lives: each at what were the other's. Neither is running.
+  void swap_doors(SimulatedNode& other);
+  // Whose addresses it has: its own, at first.
+  const std::string& doors_of() const { return doors_.machine; }
 
   // Of a machine that isn't running. As an empty directory, that joins under the old name; or as the same
   // directory was when it was copied.
@@ -101,7 +86,7 @@ class SimulatedNode {
 
   const std::string& name() const { return settings_.name; }
   NodeId node() const { return identity_.cluster ? identity_.node : member_; }
-  // The client doors that it may have: the one of today, or the other.
+  // The client doors that it may have at home: the one of today, or the other.
   std::vector<Address> client_addresses() const;
   Address peer_address() const;
 
@@ -139,6 +124,8 @@ class SimulatedNode {
   void damage(Family family);
 
   size_t connections() const { return host_.connections(); }
+  // For so long everything takes a hundred times as long there.
+  void slow_disk(Duration duration) { slow_until_ = world_.events.now() + duration; }
   // Call `nth` of this kind from now fails.
   void fail_disk(DiskCall call, uint64_t nth, DiskError error);
   void set_space(DiskSpace space) { disk_->set_space(space); }
@@ -189,7 +176,12 @@ class SimulatedNode {
   uint64_t times_left_ = 0;
   bool founds_ = false;  // the cluster, where its disk is empty
   uint64_t lives_ = 0;   // that have served
-  uint32_t moves_ = 0;
+  struct Doors {
+    std::string machine;
+    uint32_t moves = 0;
+  };
+  Doors doors_;
+  Time slow_until_{};
   uint64_t last_process_ = 0;
   std::unique_ptr<Process> process_;
 };
