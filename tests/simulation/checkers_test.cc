@@ -189,6 +189,60 @@ TEST(Checkers, LetsAnUnknownWriteAppearOrNot) {
   EXPECT_EQ(never.verdict(), "");
 }
 
+// Its dot is never told: it is covered by whatever covers the context of an answer that showed it.
+TEST(Checkers, LetsAnUnknownWriteAppearOnlyOnce) {
+  const auto told = [](bool comes_back) {
+    Story story;
+    story.fail(story.begin_put("a"), unknown_outcome("timed out"));
+    story.get({"a"}, 1);
+    story.put("", 2, {.context = context_of(1), .tombstone = true});
+    story.get({}, 2);
+    story.get(comes_back ? std::vector<std::string>{"a"} : std::vector<std::string>(), 3);
+    return story.verdict();
+  };
+  EXPECT_EQ(told(false), "");
+  EXPECT_EQ(told(true), "I2");
+}
+
+TEST(Checkers, FindsAnUnknownWriteThatABlindPutHadReplaced) {
+  Story story;
+  story.fail(story.begin_put("a"), unknown_outcome("timed out"));
+  story.get({"a"}, 1);
+  story.put("b", 2);
+  story.get({"a", "b"}, 2);
+  EXPECT_EQ(story.verdict(), "I3");
+}
+
+TEST(Checkers, FindsAnUnknownWriteThatIsCoveredAndThatNothingReplaced) {
+  Story story;
+  story.fail(story.begin_put("a"), unknown_outcome("timed out"));
+  story.get({"a"}, 1);
+  story.put("b", 2, {.context = ""});
+  story.get({"b"}, 2);
+  EXPECT_EQ(story.verdict(), "I1");
+}
+
+// By what isn't known: both writes are of unknown outcome.
+TEST(Checkers, FindsAValueThatWasReplacedAndIsBackOnceAllHasConverged) {
+  const auto told = [](const std::vector<std::string>& meanwhile, bool power_cut, const std::string& bucket) {
+    Story story(1, bucket);
+    story.put("a", 1);
+    story.fail(story.begin_put("", {.tombstone = true}), unknown_outcome("timed out"));
+    story.fail(story.begin_put("b"), unknown_outcome("timed out"));
+    story.get(meanwhile, Dots{{kActor, 2}});
+    if (power_cut) story.history.cut_power("n1");
+    story.history.heal();
+    story.get({"a"}, Dots{{kActor, 3}});
+    return story.verdict();
+  };
+  for (const std::string bucket : {"", "lww"}) {
+    EXPECT_EQ(told({"a"}, false, bucket), "");
+    EXPECT_EQ(told({}, false, bucket), "I2");
+    EXPECT_EQ(told({"b"}, false, bucket), "I3");
+    EXPECT_EQ(told({}, true, bucket), "");  // what replaced it may be lost
+  }
+}
+
 TEST(Checkers, FindsBytesThatNobodyWroteUnderTheKey) {
   Story story;
   story.put("a", 1);

@@ -198,16 +198,28 @@ bool Causality::surely_lacks(const CausalContext& context, const Dot& dot) const
   return !context.covers(dot) && !ring_.closed_lives.contains(dot.actor);
 }
 
+// Its dot is of one of the lives that the context of an answer names which showed it.
+bool Causality::surely_lacks(const CausalContext& context, const Write& write) const {
+  if (const auto dot = write.dot()) return surely_lacks(context, *dot);
+  return std::any_of(write.shown_within.begin(), write.shown_within.end(), [&](const CausalContext& shown) {
+    const std::vector<VersionVector::Entry>& entries = shown.vector.entries();
+    return std::all_of(entries.begin(), entries.end(), [&](const VersionVector::Entry& entry) {
+      return surely_lacks(context, Dot{entry.actor, 1});
+    });
+  });
+}
+
+bool Causality::may_have_lost_since(Step step, const Look& look) const {
+  return losses_.any_cut_between(step, look.invoked) || losses_.any_disk_lost_between(step, look.invoked);
+}
+
 bool Causality::has_replaced(const Write& later, const Write& write) const {
   if (&later == &write) return false;
   if (later.seen_values.contains(write.value) && !write.is_delete) return true;
-  const std::optional<Dot> dot = write.dot();
-  if (dot) {
-    if (later.context && later.context->covers(*dot)) return true;
-    // Beside a blind put nothing stays of what its coordinator held, nor beside a winner.
-    const bool alone = later.left_alone || later.is_blind() || history_.last_writer_wins;
-    if (alone && later.left && later.left->covers(*dot)) return true;
-  }
+  if (later.context && write.is_within(*later.context)) return true;
+  // Beside a blind put nothing stays of what its coordinator held, nor beside a winner.
+  const bool alone = later.left_alone || later.is_blind() || history_.last_writer_wins;
+  if (alone && later.left && write.is_within(*later.left)) return true;
   return later.reads_first && later.known != kNever &&
          must_include(write, {.invoked = later.invoked,
                               .completed = later.known,
@@ -223,16 +235,14 @@ bool Causality::was_surely_stamped_before(const Write& earlier, const Write& wri
 
 bool Causality::may_have_replaced(const Write& later, const Write& write) const {
   if (&later == &write || later.failed) return false;
-  const std::optional<Dot> dot = write.dot();
   if (history_.last_writer_wins) {
     // A concurrent one may win by its time; one that this write follows can't.
     if (later.dot() && write.left && write.left->covers(*later.dot())) return false;
     return !was_surely_stamped_before(later, write);
   }
   if (later.known < write.invoked) return false;  // it was there before
-  if (!dot) return true;
-  if (later.context) return !surely_lacks(*later.context, *dot);
-  return !later.left || !surely_lacks(*later.left, *dot);
+  if (later.context) return !surely_lacks(*later.context, write);
+  return !later.left || !surely_lacks(*later.left, write);
 }
 
 }  // namespace ringkv::simulation

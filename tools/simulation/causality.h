@@ -41,6 +41,12 @@ class Causality {
   // The context doesn't cover it, and it isn't of a life that is closed: those needn't be listed.
   bool surely_lacks(const CausalContext& context, const Dot& dot) const;
 
+  // The same, where the dot may be unknown.
+  bool surely_lacks(const CausalContext& context, const Write& write) const;
+
+  // A power cut or the loss of a disk may have taken from some node what it held at that step.
+  bool may_have_lost_since(Step step, const Look& look) const;
+
   // A write that replaced this one: a record in which it is included doesn't show `write`.
   bool has_replaced(const Write& later, const Write& write) const;
   const std::vector<const Write*>& replacers(const Write& write) const { return replacers_.at(&write); }

@@ -25,6 +25,7 @@ std::optional<Violation> KeyChecker::check() {
     check_nothing_came_back(reading);
     check_nothing_is_missing(reading);
   }
+  check_nothing_was_undone();
   return violation_;
 }
 
@@ -87,7 +88,7 @@ void KeyChecker::check_values(const Reading& reading) {
 
 // The record behind the answer has merged the write: its context says so, or an owner was asked that had.
 bool KeyChecker::includes(const Reading& reading, const Write& write) const {
-  if (reading.context && write.dot() && reading.context->covers(*write.dot())) return true;
+  if (reading.context && write.is_within(*reading.context)) return true;
   return causality_.must_include(write, reading.look);
 }
 
@@ -101,6 +102,27 @@ void KeyChecker::check_nothing_came_back(const Reading& reading) {
       broken(later->is_delete ? "I2" : "I3",
              cat(name_of(reading.index), " shows ", name_of(found->second->index), ", which ",
                  name_of(later->index), " had ", later->is_delete ? "deleted" : "replaced"));
+    }
+  }
+}
+
+// I2, I3, where nobody knows what has replaced a value (a write of unknown outcome, say): a confirmed answer
+// whose context covers the value doesn't show it. So owners have merged what did that, and, where nothing was
+// lost, all of them once everything has converged. (A former owner may show itself what it has still.)
+void KeyChecker::check_nothing_was_undone() {
+  for (const Write& write : history_.writes) {
+    if (write.is_delete || write.ttl) continue;
+    const Reading* gone = nullptr;
+    for (const Reading& reading : history_.readings) {
+      if (!reading.values || !reading.look.node.empty()) continue;
+      const bool shown = reading.values->contains(write.value);
+      if (shown && reading.look.healed && gone != nullptr &&
+          !causality_.may_have_lost_since(gone->look.invoked, reading.look))
+        broken(gone->values->empty() ? "I2" : "I3",
+               cat(name_of(reading.index), " shows ", name_of(write.index), ", which was gone in ",
+                   name_of(gone->index)));
+      if (!shown && reading.confirmed && reading.context && write.is_within(*reading.context))
+        gone = &reading;
     }
   }
 }
@@ -145,7 +167,7 @@ void KeyChecker::check_nothing_is_missing(const Reading& reading) {
     const bool lacks =
         reading.context && write.dot() && causality_.surely_lacks(*reading.context, *write.dot());
     if (write.is_delete || (!lacks && (shown || is_discharged(write, reading)))) continue;
-    const bool covered = reading.context && write.dot() && reading.context->covers(*write.dot());
+    const bool covered = reading.context && write.is_within(*reading.context);
     const bool expected = causality_.must_include(write, reading.look);
     if (!covered && !expected) continue;
     if (shown) {

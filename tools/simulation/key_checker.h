@@ -25,6 +25,7 @@ class KeyChecker {
   void check_own_writes();
   void check_values(const Reading& reading);
   void check_nothing_came_back(const Reading& reading);
+  void check_nothing_was_undone();
   void check_nothing_is_missing(const Reading& reading);
 
   bool includes(const Reading& reading, const Write& write) const;

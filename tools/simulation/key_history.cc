@@ -231,6 +231,7 @@ class Sorter {
     for (Write& write : history.writes) {
       if (!shows(reading, write)) continue;
       learn(write, reading.look.completed, reading.look.completed_at);
+      if (reading.context) keep_smallest(write.shown_within, *reading.context);
     }
     for (const auto& [dot, value] : reading.versions) {
       for (Write& write : history.writes) {
@@ -238,6 +239,17 @@ class Sorter {
       }
     }
     history.readings.push_back(std::move(reading));
+  }
+
+  static void keep_smallest(std::vector<CausalContext>& contexts, const CausalContext& context) {
+    const auto is_covered_by = [](const CausalContext& one, const CausalContext& other) {
+      return other.vector.covers(one.vector);
+    };
+    if (std::any_of(contexts.begin(), contexts.end(),
+                    [&](const CausalContext& kept) { return is_covered_by(kept, context); }))
+      return;
+    std::erase_if(contexts, [&](const CausalContext& kept) { return is_covered_by(context, kept); });
+    contexts.push_back(context);
   }
 
   static bool shows(const Reading& reading, const Write& write) {
@@ -253,7 +265,7 @@ class Sorter {
     Held held{.node = reading.look.node, .owners = local ? 1 : confirming(history, reading.look)};
     held.written = {reading.look.invoked, reading.look.completed};
     for (Write& write : history.writes) {
-      const bool covered = by_context && write.dot() && reading.context->covers(*write.dot());
+      const bool covered = by_context && write.is_within(*reading.context);
       if (covered) learn(write, reading.look.completed, reading.look.completed_at);
       held.synced = write.synced && write.dot() && is_stamper(reading.look.node, *write.dot());
       if ((covered || shows(reading, write)) && says_more(held, write)) write.held.push_back(held);

@@ -2,6 +2,7 @@
 // what it showed. Nothing is judged here.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <set>
@@ -50,8 +51,17 @@ struct Write {
   Step left_told = kNever;  // when the client of the first try learnt that from it
   bool left_alone = false;
   std::set<Dot> dots;
+  // Contexts of answers that showed it: each covers its dot, whatever that is. None covers another.
+  std::vector<CausalContext> shown_within;
 
   std::vector<Held> held;
+
+  // The context surely covers its dot, which may be unknown.
+  bool is_within(const CausalContext& by) const {
+    if (const auto known = dot()) return by.covers(*known);
+    return std::any_of(shown_within.begin(), shown_within.end(),
+                       [&](const CausalContext& shown) { return by.vector.covers(shown.vector); });
+  }
 
   bool is_blind() const { return !context && !reads_first; }
   std::optional<Dot> dot() const { return dots.empty() ? std::nullopt : std::optional<Dot>(*dots.begin()); }
