@@ -69,8 +69,11 @@ void KeyChecker::check_own_writes() {
   }
 }
 
-// I6; I5: what failed never appears; and what has expired is shown by no more than a look at one copy.
+// I6; I5: what failed never appears; I3: of winners there is one; and what has expired is shown by no more
+// than a look at one copy.
 void KeyChecker::check_values(const Reading& reading) {
+  if (history_.last_writer_wins && reading.values->size() > 1)
+    broken("I3", cat(name_of(reading.index), " shows ", reading.values->size(), " winners"));
   for (const std::string& value : *reading.values) {
     const auto write = by_value_.find(value);
     if (write == by_value_.end() || write->second->invoked > reading.look.completed) {
