@@ -142,10 +142,14 @@ void MemoryDisk::set_space(DiskSpace space) {
   space_ = space;
 }
 
-void MemoryDisk::crash(Random& random) {
+void MemoryDisk::crash(Random& random, bool torn) {
   CHECK(!engine_open_);
   replay_unseen();
   const uint64_t survivors = random.below(undo_.size() + 1);
+  if (torn && survivors < undo_.size()) {
+    log_damage_ = cat("the simulated log is damaged behind ", survivors, " batches that weren't synced; ",
+                      "what was written after it was dropped");
+  }
   while (undo_.size() > survivors) {
     MemoryChanges& undo = undo_.back();
     for (auto change = undo.rbegin(); change != undo.rend(); ++change) exchange(std::move(*change));
@@ -160,22 +164,45 @@ void MemoryDisk::wipe() {
   damaged_.clear();
   undo_.clear();
   unseen_.clear();
+  log_damage_.clear();
+}
+
+MemoryDisk::DamagedFile MemoryDisk::new_damaged_file(Family family, std::string first, std::string last) {
+  return {.range = {.family = family,
+                    .first = std::move(first),
+                    .last = std::move(last),
+                    .file = cat("damaged/", ++files_damaged_),
+                    .why = "damaged by the simulation"},
+          .unreadable_first = {},
+          .unreadable_last = {},
+          .put_since = {}};
 }
 
 void MemoryDisk::damage(Family family, std::string first, std::string last) {
   const std::lock_guard lock(mutex_);
-  damaged_.push_back({.range = {.family = family,
-                                .first = std::move(first),
-                                .last = std::move(last),
-                                .file = cat("damaged/", ++files_damaged_),
-                                .why = "damaged by the simulation"},
-                      .put_since = {}});
+  DamagedFile file = new_damaged_file(family, std::move(first), std::move(last));
+  file.unreadable_first = file.range.first;
+  file.unreadable_last = file.range.last;
+  damaged_.push_back(std::move(file));
+}
+
+bool MemoryDisk::damage_block(Family family, std::string first, std::string last, std::string_view at) {
+  const std::lock_guard lock(mutex_);
+  const Table& entries = table(family);
+  const auto entry = entries.lower_bound(std::max<std::string_view>(first, at));
+  if (entry == entries.end() || entry->first > last) return false;
+  DamagedFile file = new_damaged_file(family, std::move(first), std::move(last));
+  const auto next = std::next(entry);
+  file.unreadable_first = entry->first;
+  file.unreadable_last = next == entries.end() || next->first > file.range.last ? entry->first : next->first;
+  damaged_.push_back(std::move(file));
+  return true;
 }
 
 Status MemoryDisk::check_key(Family family, std::string_view key) const {
   for (const DamagedFile& file : damaged_) {
     const OpenedEngine::LostRange& range = file.range;
-    if (range.family != family || key < range.first || range.last < key) continue;
+    if (range.family != family || key < file.unreadable_first || file.unreadable_last < key) continue;
     if (!file.put_since.contains(key)) return corruption(cat("the simulated ", range.file, " can't be read"));
   }
   return {};
@@ -184,8 +211,9 @@ Status MemoryDisk::check_key(Family family, std::string_view key) const {
 Status MemoryDisk::check_walk(Family family, const Way& way) const {
   for (const DamagedFile& file : damaged_) {
     const OpenedEngine::LostRange& range = file.range;
-    const bool ends_before = way.to_is_seen ? way.to < range.first : !way.to.empty() && way.to <= range.first;
-    if (range.family != family || range.last < way.from || ends_before) continue;
+    const std::string& first = file.unreadable_first;
+    const bool ends_before = way.to_is_seen ? way.to < first : !way.to.empty() && way.to <= first;
+    if (range.family != family || file.unreadable_last < way.from || ends_before) continue;
     return corruption(cat("the simulated ", range.file, " can't be read"));
   }
   return {};
@@ -223,6 +251,11 @@ std::unique_ptr<MemoryDisk> MemoryDisk::copy() const {
   other->damaged_ = damaged_;
   other->files_damaged_ = files_damaged_;
   return other;
+}
+
+std::string MemoryDisk::take_log_damage() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(log_damage_, {});
 }
 
 size_t MemoryDisk::unsynced_batches() const {
@@ -301,7 +334,7 @@ Result<OpenedEngine> open_memory(MemoryDisk& disk, OpenMode mode) {
     const std::lock_guard lock(disk.mutex_);
     disk.drop_damaged();
   }
-  return OpenedEngine{std::move(engine), {}, *std::move(lost)};
+  return OpenedEngine{std::move(engine), disk.take_log_damage(), *std::move(lost)};
 }
 
 MemoryEngine::MemoryEngine(MemoryDisk& disk) : disk_(disk) {

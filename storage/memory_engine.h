@@ -60,8 +60,9 @@ class MemoryDisk {
   void set_space(DiskSpace space);
 
   // A power cut: of the batches that were not synced, in order, only a random number of the first survive.
-  // No engine may be open; nor for wipe().
-  void crash(Random& random);
+  // `torn`: of the next one a part was written, with garbage behind it, so that the next engine calls its log
+  // damaged. No engine may be open; nor for wipe().
+  void crash(Random& random, bool torn = false);
 
   // As an empty directory.
   void wipe();
@@ -70,6 +71,9 @@ class MemoryDisk {
   // it, or walking over it, answers CORRUPTION until an engine is opened with kSetDamagedAside, which loses
   // it. What is put there later stands elsewhere.
   void damage(Family family, std::string first, std::string last);
+  // Of such a file one block alone can't be read: the first entry that isn't below `at`, and all up to the
+  // next one. False: there is none, and nothing is damaged. The whole file is lost with it.
+  bool damage_block(Family family, std::string first, std::string last, std::string_view at);
 
   // A backup, or a copied directory: all that the next engine would find here, synced. Faults aren't copied,
   // damage is.
@@ -91,10 +95,13 @@ class MemoryDisk {
 
   struct DamagedFile {
     OpenedEngine::LostRange range;
+    std::string unreadable_first;  // keys, both included
+    std::string unreadable_last;
     std::set<std::string, std::less<>> put_since;
   };
 
   Table& table(Family family) { return tables_[static_cast<size_t>(family)]; }
+  DamagedFile new_damaged_file(Family family, std::string first, std::string last);
   std::optional<DiskError> fault_of(DiskCall call);
   MemoryChange exchange(MemoryChange change);  // applies it; returns what takes it back
   void apply(MemoryChanges changes);
@@ -102,6 +109,7 @@ class MemoryDisk {
   void replay_unseen();
   Result<LostRanges> damaged_ranges() const;
   void drop_damaged();
+  std::string take_log_damage();
   struct Way {
     std::string_view from;
     std::string_view to;  // empty: the end
@@ -124,6 +132,7 @@ class MemoryDisk {
   DiskSpace space_;
   std::vector<DamagedFile> damaged_;
   uint64_t files_damaged_ = 0;  // ever: names them
+  std::string log_damage_;      // told by the next opening
 };
 
 // Cursors see the tables as they were when the cursor was made, exactly: a key that is changed later, in the

@@ -26,6 +26,22 @@ TEST(Faults, AllMeansEachOfThem) {
   EXPECT_GT(all.move, Duration::zero());
 }
 
+TEST(Faults, OfThoseAllowedASeedGetsHalfEachSeldomOrOften) {
+  const Faults all = *faults_from("all");
+  SeededRandom random(1);
+  int off = 0, seldom = 0, often = 0;
+  for (int seed = 0; seed < 1000; ++seed) {
+    const Faults faults = drawn(all, random);
+    off += faults.kill == Duration::zero() ? 1 : 0;
+    seldom += faults.kill == all.kill * 2 ? 1 : 0;
+    often += faults.kill == all.kill / 2 ? 1 : 0;
+    EXPECT_EQ(drawn(*faults_from("kill"), random).lost, 0);
+  }
+  EXPECT_EQ(off + seldom + often, 1000);
+  EXPECT_NEAR(off, 500, 60);
+  EXPECT_NEAR(seldom, 250, 60);
+}
+
 TEST(Faults, AnUnknownNameIsRefusedWithTheNearest) {
   const Status status = faults_from("powr").status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);

@@ -165,6 +165,52 @@ TEST(MemoryDisk, ACopyLivesItsOwnLifeAndIsSynced) {
   EXPECT_EQ(contents(*backup)["a"], "1");
 }
 
+// Garbage behind what survives: said by the next opening, and by no other.
+TEST(MemoryDisk, ATornLogIsWholeUpToTheTearAndSaysSoOnce) {
+  SeededRandom random(1);
+  for (int i = 0; i < 20; ++i) {
+    MemoryDisk disk;
+    {
+      MemoryEngine engine(disk);
+      ASSERT_TRUE(put(engine, "a", "1", true).ok());
+      ASSERT_TRUE(put(engine, "b", "2").ok());
+    }
+    disk.crash(random, true);
+    Result<OpenedEngine> opened = open_memory(disk);
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(get(*opened->engine, "a"), "1");
+    const bool torn = get(*opened->engine, "b") == "absent";
+    EXPECT_EQ(opened->log_damage.empty(), !torn);
+    opened->engine.reset();
+    EXPECT_EQ(open_memory(disk)->log_damage, "");
+  }
+}
+
+TEST(MemoryDisk, OfAFileOneBlockMayBeUnreadableAndTheWholeFileIsLostWithIt) {
+  MemoryDisk disk;
+  {
+    MemoryEngine engine(disk);
+    for (const char* key : {"b", "c", "d", "e", "z"}) ASSERT_TRUE(put(engine, key, cat("old ", key)).ok());
+    ASSERT_TRUE(disk.damage_block(Family::kData, "b", "f", "bb"));
+    ASSERT_TRUE(put(engine, "e", "new").ok());
+    EXPECT_EQ(get(engine, "b"), "old b");
+    EXPECT_NE(get(engine, "c").find("CORRUPTION"), std::string::npos);
+    EXPECT_NE(get(engine, "cc").find("CORRUPTION"), std::string::npos);
+    EXPECT_EQ(get(engine, "e"), "new");
+    EXPECT_TRUE(engine.seek(Family::kData, "e", "")->status().ok());
+    EXPECT_EQ(engine.seek(Family::kData, "bc", "")->status().code(), StatusCode::kCorruption);
+  }
+  ASSERT_EQ(open_memory(disk, OpenMode::kSetDamagedAside)->lost.size(), 1U);
+  EXPECT_EQ(contents(disk), (std::map<std::string, std::string>{{"e", "new"}, {"z", "old z"}}));
+}
+
+TEST(MemoryDisk, WhereNothingIsStoredNoBlockIsDamaged) {
+  MemoryDisk disk;
+  { ASSERT_TRUE(put(*std::make_unique<MemoryEngine>(disk), "z", "1").ok()); }
+  EXPECT_FALSE(disk.damage_block(Family::kData, "b", "f", "c"));
+  EXPECT_TRUE(open_memory(disk, OpenMode::kSetDamagedAside)->lost.empty());
+}
+
 TEST(MemoryDisk, ReportsTheSpaceThatTheTestGivesIt) {
   MemoryDisk disk;
   MemoryEngine engine(disk);

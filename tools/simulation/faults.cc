@@ -25,7 +25,7 @@ constexpr NamedShare kShares[] = {
     {"reorder", &Faults::reordered, 0.1},   {"reset", &Faults::reset, 0.002},
     {"silence", &Faults::silenced, 0.0005}, {"half", &Faults::half_open, 0.0005},
     {"drip", &Faults::dripping, 0.0002},    {"slow", &Faults::slow_work, 0.01},
-    {"miss", &Faults::cache_miss, 0.3},
+    {"miss", &Faults::cache_miss, 0.3},     {"torn", &Faults::torn, 0.3},
 };
 
 struct NamedInterval {
@@ -47,8 +47,8 @@ constexpr NamedInterval kIntervals[] = {
     {"day", &Faults::wrong_day, seconds(150)},      {"absence", &Faults::absence, seconds(200)},
     {"sleep", &Faults::sleep, seconds(200)},        {"wipe", &Faults::wipe, seconds(300)},
     {"restore", &Faults::restore, seconds(150)},    {"gone", &Faults::gone, seconds(300)},
-    {"damage", &Faults::damage, seconds(150)},      {"members", &Faults::members, seconds(10)},
-    {"aim", &Faults::aimed, seconds(10)},
+    {"damage", &Faults::damage, seconds(150)},      {"flip", &Faults::flip, seconds(100)},
+    {"members", &Faults::members, seconds(10)},     {"aim", &Faults::aimed, seconds(10)},
 };
 
 bool switch_on(Faults& faults, std::string_view name) {
@@ -99,9 +99,8 @@ Result<Faults> faults_from(std::string_view list) {
 
 Faults drawn(const Faults& allowed, Random& random) {
   Faults faults = allowed;
-  const auto factor = [&random]() -> uint64_t {  // 0: not at all
-    const uint64_t roll = random.below(4);
-    return roll < 2 ? roll : 1 << (roll - 1);
+  const auto factor = [&random]() -> uint64_t {  // in halves of the usual rate
+    return random.one_in(2) ? 0 : (random.one_in(2) ? 1 : 4);
   };
   for (const NamedShare& share : kShares) faults.*share.field *= static_cast<double>(factor()) / 2;
   for (const NamedInterval& interval : kIntervals) {

@@ -50,12 +50,14 @@ struct Faults {
   Duration wipe{};     // its disk is replaced by an empty one, and it joins again under its name
   Duration restore{};  // its disk is put back to what it was some time and some lives ago
   Duration damage{};   // of the whole ring: one node finds files damaged
+  Duration flip{};     // the same: a block of a file of that node's has a flipped bit
   Duration gone{};     // of the whole ring: one node leaves and never comes back
   // Of the whole ring: an operator plans, commits or cancels a change of it.
   Duration members{};
   // Of the whole ring: whoever has a certain part in a change under way is hit just then.
   Duration aimed{};
 
+  double torn = 0;        // of power cuts: the log ends in a part of a write, with garbage behind it
   double slow_work = 0;   // of work off the loop, up to a second
   double cache_miss = 0;  // of look-ups, so that they go through a worker
 };
@@ -68,8 +70,8 @@ std::string_view name_of(FaultInterval fault);
 // "all", "none", or words with commas between them. INVALID_ARGUMENT names the nearest word.
 Result<Faults> faults_from(std::string_view list);
 
-// What one seed gets of what is allowed: each fault often, seldom or not at all, since one fault can hide
-// another.
+// What one seed gets of what is allowed: half of the faults not at all, each of the others seldom or often,
+// since one fault can hide another ("swarm testing", Groce and others, 2012).
 Faults drawn(const Faults& allowed, Random& random);
 
 }  // namespace ringkv::simulation

@@ -68,7 +68,8 @@ void Nemesis::strike_members() {
   strike_node(&Faults::sleep, &Nemesis::sleep);
   strike_node(&Faults::wipe, &Nemesis::wipe);
   strike_node(&Faults::restore, &Nemesis::copy_disk);
-  schedule(&Faults::damage, [this] { damage(); });
+  schedule(&Faults::damage, [this] { damage(&SimulatedNode::damage); });
+  schedule(&Faults::flip, [this] { damage(&SimulatedNode::flip_bit); });
   schedule(&Faults::gone, [this] { leave_for_good(); });
   schedule(&Faults::members, [this] { operator_.act(); });
   schedule(&Faults::aimed, [this] { aim(); });

@@ -87,7 +87,7 @@ class Nemesis {
   void wipe(SimulatedNode& node);
   void copy_disk(SimulatedNode& node);
   void put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy, Step kept);
-  void damage();
+  void damage(void (SimulatedNode::*how)(Family));
   void leave_for_good();
   void break_for_good(SimulatedNode& node, const Machines& core);
   void cut_off(const SimulatedNode& node, const Machines& core);

@@ -102,10 +102,10 @@ void Nemesis::put_back(SimulatedNode& node, const SimulatedNode::DiskCopy& copy,
 }
 
 // Always of the same node: all that the others hold must do.
-void Nemesis::damage() {
+void Nemesis::damage(void (SimulatedNode::*how)(Family)) {
   if (damaged_ == nullptr) damaged_ = setting_.nodes[world_.random.below(setting_.nodes.size())];
   if (setting_.nodes.size() == 1 || is_gone(*damaged_)) return;
-  damaged_->damage(kDamagedFamilies[world_.random.below(std::size(kDamagedFamilies))]);
+  (damaged_->*how)(kDamagedFamilies[world_.random.below(std::size(kDamagedFamilies))]);
   history_.lose_disk(damaged_->name());
 }
 

@@ -32,6 +32,8 @@ constexpr std::string_view kSeenBySimulator[] = {
     sighting::kWiped,
     sighting::kPutBack,
     sighting::kDamageSetAside,
+    sighting::kFlipped,
+    sighting::kTornLog,
     sighting::kGone,
     sighting::kLeft,
     sighting::kJoinBegun,

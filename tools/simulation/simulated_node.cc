@@ -164,7 +164,7 @@ void SimulatedNode::cut_power() {
   count_figures();
   host_.detach_without_power();
   end_process();
-  disk_->crash(random_);
+  disk_->crash(random_, world_.happens(world_.faults.torn));
 }
 
 void SimulatedNode::stop() {
@@ -232,6 +232,7 @@ Result<OpenedEngine> SimulatedNode::open_engine(OpenMode mode, SimulatedExecutor
   Result<OpenedEngine> opened = open_memory(*disk_, mode);
   if (!opened.ok()) return opened;
   if (!opened->lost.empty()) world_.sightings.saw(sighting::kDamageSetAside);
+  if (!opened->log_damage.empty()) world_.sightings.saw(sighting::kTornLog);
   SimulatedEngine::Machine machine{
       name(), *disk_, sync_fault_, executor,
       [this](std::string_view key, std::string_view before) { tell_erased(key, before); }};
@@ -239,12 +240,25 @@ Result<OpenedEngine> SimulatedNode::open_engine(OpenMode mode, SimulatedExecutor
   return opened;
 }
 
-void SimulatedNode::damage(Family family) {
-  world_.trace.add(world_.events.now(), name(), "has a damaged file");
+// The first and the last of the keys that a table file may hold.
+std::pair<std::string, std::string> SimulatedNode::drawn_file(Family family) {
   const uint64_t first = family == Family::kData ? random_.next() : 0;
   const uint64_t most = ~uint64_t{0} - first;
   const uint64_t length = family == Family::kData ? random_.next() / kDamagedAtMostOneIn : most;
-  disk_->damage(family, first_bytes(first), first_bytes(first + std::min(length, most)));
+  return {first_bytes(first), first_bytes(first + std::min(length, most))};
+}
+
+void SimulatedNode::damage(Family family) {
+  world_.trace.add(world_.events.now(), name(), "has a damaged file");
+  auto [first, last] = drawn_file(family);
+  disk_->damage(family, std::move(first), std::move(last));
+}
+
+void SimulatedNode::flip_bit(Family family) {
+  world_.trace.add(world_.events.now(), name(), "has a flipped bit in a file");
+  auto [first, last] = drawn_file(family);
+  if (disk_->damage_block(family, std::move(first), std::move(last), first_bytes(random_.next())))
+    world_.sightings.saw(sighting::kFlipped);
 }
 
 void SimulatedNode::tell_erased(std::string_view key, std::string_view before) {

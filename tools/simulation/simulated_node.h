@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "node/node.h"
@@ -47,7 +48,7 @@ class SimulatedNode {
 
   void start();
   void kill();       // -9
-  void cut_power();  // and what wasn't synced is lost, but for some first part of it
+  void cut_power();  // and what wasn't synced is lost, but for some first part of it, or torn within
   void stop();       // as it is asked by SIGTERM; it ends by itself
   void freeze(Duration duration);
   void move();  // its next life is heard at other addresses
@@ -120,8 +121,10 @@ class SimulatedNode {
   // Adds them up, as the life's end would.
   void count_figures();
 
-  // A part of the family's keys, or all of them but for records, stands in a file that can't be read.
+  // A part of the family's keys, or all of them but for records, stands in a file that can't be read; or in
+  // one of which a single block can't be read.
   void damage(Family family);
+  void flip_bit(Family family);
 
   size_t connections() const { return host_.connections(); }
   // For so long everything takes a hundred times as long there.
@@ -147,6 +150,7 @@ class SimulatedNode {
     Boot shown;  // to on_life_
   };
 
+  std::pair<std::string, std::string> drawn_file(Family family);
   Node::Settings node_settings();
   Result<OpenedEngine> open_engine(OpenMode mode, SimulatedExecutor& executor);
   Address client_address() const;

@@ -2,6 +2,7 @@
 // time is judged here. Who makes peace, or heals a core, lets time pass in it and asks it how things stand.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -87,7 +88,7 @@ class SimulatedRing {
   EventQueue events_;
   Trace trace_;
   Faults faults_;  // none any more at the end
-  const bool files_damaged_ = faults_.damage > Duration::zero();
+  const bool files_damaged_ = std::max(faults_.damage, faults_.flip) > Duration::zero();
   Sightings sightings_;
   History history_;
   World world_{events_, trace_, random_, faults_, sightings_, history_.calendar()};
