@@ -97,6 +97,7 @@ class ClusterMember {
   // Of its clock against ours; nothing: it was not heard within a minute.
   std::optional<int64_t> skew_micros(NodeId node) const;
   uint64_t generation() const { return generation_; }  // of this start
+  uint64_t proposals_lost() const { return changer_.proposals_lost(); }
   const EpochGate::Statistics& gate_statistics() const { return gate_.statistics(); }
 
  private:

@@ -133,6 +133,7 @@ class Life {
   void measure_disk(std::function<void(DiskSpace)> done);
 
   // What the store holds for its disk.
+  const Replica::Statistics& replica_statistics() const { return replica_.statistics(); }
   size_t backlog_bytes() const { return store_.staged_bytes() + replica_.latched_bytes(); }
 
   // The engine goes off the loop to be closed. Only when !off_loop(); the life is over.

@@ -300,9 +300,12 @@ Statistics Node::statistics(bool reset_latencies) {
   set("members.suspected", member_->detector().statistics().suspected);
   set("members.refuted", member_->detector().statistics().refuted);
   set("members.down", member_->detector().statistics().down);
+  set("ring.proposals_lost", member_->proposals_lost());
   set("ring.requests_refused_stale", member_->gate_statistics().refused);
   set("ring.requests_held", member_->gate_statistics().held);
   set("ring.requests_held_in_vain", member_->gate_statistics().dropped);
+  set("ring.requests_refused_waiting", life_->replica_statistics().refused_by_ring);
+  set("store.arrivals_under_floor", life_->replica_statistics().arrivals_under_floor);
   set("clients.connections", door_.statistics().connections_now);
   set("clients.connections_total", door_.statistics().connections_total);
   set("clients.refused_frames", door_.statistics().refused_frames);

@@ -53,10 +53,11 @@ void RingChanger::on_outcome(const EpochRegister::Outcome& outcome) {
   if (changes_.empty() || changes_.front().proposed.empty()) return;
   const std::string proposed = std::exchange(changes_.front().proposed, {});
   if (!outcome.status.ok()) {
-    if (outcome.overtaken) return;  // it is tried again on the ring that came first
-    return finish(undecided(outcome));
+    if (!outcome.overtaken) return finish(undecided(outcome));
+  } else if (outcome.chosen == proposed) {
+    return finish({});
   }
-  if (outcome.chosen == proposed) finish({});
+  ++proposals_lost_;  // it is tried again on the ring that came first
 }
 
 void RingChanger::finish(Status status) {

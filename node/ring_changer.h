@@ -38,6 +38,8 @@ class RingChanger {
   void on_outcome(const EpochRegister::Outcome& outcome);
 
   void fail_all(const Status& why);
+  // Proposals of this node that lost against another node's.
+  uint64_t proposals_lost() const { return proposals_lost_; }
   bool idle() const { return changes_.empty(); }
 
  private:
@@ -59,6 +61,7 @@ class RingChanger {
   EpochRegister& register_;
   const std::function<std::string(NodeId)> name_of_;
   std::deque<Change> changes_;
+  uint64_t proposals_lost_ = 0;
 };
 
 }  // namespace ringkv

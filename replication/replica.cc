@@ -108,6 +108,7 @@ void Replica::set_ring(const Ring& ring, MessageOutbox& outbox) {
       const Status status = check_still_routed(change);
       if (status.ok()) return false;
       latched_bytes_ -= bytes_of(change);
+      ++statistics_.refused_by_ring;
       refuse_change(change, status, outbox);
       return true;
     });
@@ -240,7 +241,7 @@ void Replica::apply(StampPut& put, const RecordHead& newest, const Record* held,
   outbox.send(settings_.self, StampPutAck{put.request, settings_.self, {}});
 }
 
-void Replica::apply_floors(Merge& merge, RecordHead& newest) const {
+void Replica::apply_floors(Merge& merge, RecordHead& newest) {
   const Partition partition = merge.put.place.partition;
   const auto holds = [](const std::vector<Dot>& dots, const Dot& dot) {
     return std::binary_search(dots.begin(), dots.end(), dot);
@@ -249,7 +250,7 @@ void Replica::apply_floors(Merge& merge, RecordHead& newest) const {
     if (holds(newest.dots, dot) || newest.context.covers(dot)) continue;
     if (!store_.floor_covers(partition, dot)) continue;
     newest.context.vector.raise(dot.actor, dot.counter);
-    merge.under_floor = true;
+    if (!std::exchange(merge.under_floor, true)) ++statistics_.arrivals_under_floor;
   }
   if (merge.put.floor == nullptr) return;
   for (const Dot& dot : newest.dots) {

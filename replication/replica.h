@@ -70,6 +70,11 @@ class Replica {
     return latches_.size() + reads_.size() + gets_waiting_.size() + scans_waiting_.size() +
            answers_waiting_.size();
   }
+  struct Statistics {
+    uint64_t arrivals_under_floor = 0;  // records with a version that isn't held, since the floor covers it
+    uint64_t refused_by_ring = 0;       // changes that waited for their key when another ring came
+  };
+  const Statistics& statistics() const { return statistics_; }
   size_t latched_bytes() const { return latched_bytes_; }  // of changes that wait, expired ones too
 
  private:
@@ -154,7 +159,7 @@ class Replica {
   void stage(const Merge& merge, EncodedRecord record, const RecordHead& newest, MessageOutbox& outbox);
   void erase(const Place& place, const RecordHead& newest, const CausalContext& context);
   // A floor on either side speaks of this key too: contexts are raised by what it changes here.
-  void apply_floors(Merge& merge, RecordHead& newest) const;
+  void apply_floors(Merge& merge, RecordHead& newest);
   bool tells_nothing(Merge& merge, const RecordHead& newest) const;
   bool is_under_floor(Partition partition, const RecordHead& head) const;
   void acknowledge_unchanged(const Merge& merge, MessageOutbox& outbox);
@@ -188,6 +193,7 @@ class Replica {
 
   std::unordered_map<KeyIdentity, Latch> latches_;
   size_t latched_bytes_ = 0;
+  Statistics statistics_;
   std::unordered_map<uint64_t, std::variant<LatchRead, Get>> reads_;  // by ticket
   std::unordered_map<uint64_t, Scan> scans_;                          // by ticket
   std::unordered_map<KeyIdentity, NotedGets> noted_;

@@ -91,6 +91,7 @@ TEST_F(ReplicaFloor, IsOnDiskBeforeAnAcknowledgementStandsOnIt) {
     commit();
     EXPECT_TRUE(acknowledged()) << sync;
   }
+  EXPECT_EQ(replica_->statistics().arrivals_under_floor, 2U);
 }
 
 // ---- Records without versions

@@ -135,6 +135,7 @@ TEST(Replica, WhatWaitsWhileTheRingChangesIsRefusedIfItCameByTheRingBefore) {
   EXPECT_EQ(cluster.values(1, "k").size(), 1U) << "the later one covers the hint";
   EXPECT_EQ(node.replica->waiting(), 0U);
   EXPECT_EQ(node.replica->latched_bytes(), 0U);
+  EXPECT_EQ(node.replica->statistics().refused_by_ring, 4U);
 }
 
 TEST(Replica, StampsOfAKeyKeepTheirOrderWhileTheFirstWaitsForTheDisk) {
