@@ -10,6 +10,7 @@ namespace ringkv {
 namespace {
 
 constexpr Duration kGreetWithin = std::chrono::seconds(3);
+constexpr Duration kSeedsPause = std::chrono::seconds(5);
 constexpr Duration kTwinAnswersWithin = std::chrono::milliseconds(500);
 constexpr uint64_t kGenerationMax = uint64_t{1} << 62;
 
@@ -35,12 +36,24 @@ PeerWelcome ClusterMember::welcome_for(const PeerHello& hello) const {
   return welcome;
 }
 
-void ClusterMember::start(std::function<void(Status)> greeted) {
+void ClusterMember::ask_seeds() {
+  seeds_asked_at_ = environment_.clock.now();
   for (const Address& seed : settings_.seeds) {
     links_.identify(seed, {}, kGreetWithin, [this, alive = alive_, seed](const Result<PeerWelcome>& found) {
       if (*alive) on_seed(seed, found);
     });
   }
+}
+
+// While this node was away all others may have moved, or made a ring without it: it must not take itself for
+// the only one that is left for longer than it takes to ask again.
+void ClusterMember::look_for_others(Time now) {
+  const bool is_alone = view_.unreachable.size() == others().size() && !view_.unreachable.empty();
+  if (is_alone && !introduction_.under_way() && now >= seeds_asked_at_ + kSeedsPause) ask_seeds();
+}
+
+void ClusterMember::start(std::function<void(Status)> greeted) {
+  ask_seeds();
   for (const NodeId node : others()) links_.greet(node);
   introduction_.on_ring_held(EpochGate::order_of(ring()));
   introduction_.begin(others(), settings_.seeds.size(), environment_.clock.now() + kGreetWithin,

@@ -237,6 +237,7 @@ void ClusterMember::on_tick(Time now) {
   update_clock(now);
   gate_.tick(ring(), now);
   drive_change(now);
+  look_for_others(now);
   introduction_.tick(now);  // last: a start that is refused ends this member
 }
 

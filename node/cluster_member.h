@@ -130,6 +130,8 @@ class ClusterMember {
   void look_at_clock(Time now);
   RingView ring_view() const;
   void drive_change(Time now);
+  void ask_seeds();
+  void look_for_others(Time now);
   void on_seed(const Address& seed, const Result<PeerWelcome>& found);
 
   template <class Call>
@@ -156,6 +158,7 @@ class ClusterMember {
   RingDriver driver_;
   std::string why_absent_stay_;  // as the log has it
   Time driven_at_{};
+  Time seeds_asked_at_{};
   Newcomers newcomers_;
   SaidOnce said_;  // of refusals
   EpochGate gate_;

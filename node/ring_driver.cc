@@ -25,10 +25,16 @@ void RingDriver::set_ring(const RingView& view, Time now) {
   }
 }
 
+// Who won't be a member by the next ring doesn't propose it (ring_changer.h).
 bool RingDriver::is_own_turn(const RingView& view, Time now) const {
+  const RingDescription& ring = view.ring().description();
+  const auto stays = [&](const Member& member) {
+    return !ring.change || std::any_of(ring.change->members.begin(), ring.change->members.end(),
+                                       [&](const Member& next) { return next.node == member.node; });
+  };
   std::vector<NodeId> voters;
-  for (const Member& member : view.ring().description().members) {
-    if (member.voter && view.is_reachable(member.node)) voters.push_back(member.node);
+  for (const Member& member : ring.members) {
+    if (member.voter && stays(member) && view.is_reachable(member.node)) voters.push_back(member.node);
   }
   if (voters.empty()) return false;
   const auto turn = static_cast<uint64_t>((now - since_) / kTurn);
