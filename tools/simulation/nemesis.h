@@ -44,6 +44,7 @@ class Nemesis {
   // As few as suffice, or some more; none: too much was lost.
   Machines chosen_core() const;
 
+  bool at_peace() const { return peace_; }
   bool is_gone(const SimulatedNode& node) const { return &node == gone_ || dead_.contains(&node); }
   // One that is a member still, of the newest ring that anybody holds.
   bool is_gone_member(const SimulatedNode& node) const;
@@ -93,6 +94,7 @@ class Nemesis {
   void cut_off(const SimulatedNode& node, const Machines& core);
   void aim();
   void hit(SimulatedNode& node);
+  void watch_transfer();
   void isolate(const SimulatedNode& node);
   RingOperator::Setting operator_setting();
   bool may_leave(const SimulatedNode& node) const;

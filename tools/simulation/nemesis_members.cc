@@ -158,7 +158,9 @@ void Nemesis::aim() {
       const std::vector<SimulatedNode*> found = nodes_in_role(role, setting_.nodes);
       if (found.empty() || world_.random.one_in(kAimOneIn)) return again(again);
       world_.sightings.saw(sighting_of(role));
-      hit(*found[world_.random.below(found.size())]);
+      SimulatedNode& victim = *found[world_.random.below(found.size())];
+      hit(victim);
+      if ((role == RingRole::kGainer || role == RingRole::kSource) && !victim.running()) watch_transfer();
     });
   };
   look(look);
@@ -176,6 +178,21 @@ void Nemesis::hit(SimulatedNode& node) {
     default:
       return isolate(node);
   }
+}
+
+// One of its sides has died before it was done: the change is switched only once all new owners are ready.
+void Nemesis::watch_transfer() {
+  const RingDescription* ring = newest_ring();
+  if (ring == nullptr) return;
+  const auto look = [this, begun = ring->epoch](const auto& again) -> void {
+    world_.events.after(kLookPause, [=, this] {
+      const RingDescription* ring = newest_ring();
+      if (peace_) return;
+      if (ring == nullptr || ring->epoch <= begun) return again(again);
+      if (ring->change && ring->change->switched) world_.sightings.saw(sighting::kTransferResumed);
+    });
+  };
+  look(look);
 }
 
 // It may have been away when it was removed.

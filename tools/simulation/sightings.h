@@ -74,6 +74,7 @@ inline constexpr std::string_view kMoveBegun = "a change began: move";
 inline constexpr std::string_view kChangeFinished = "a change was finished";
 inline constexpr std::string_view kChangeCancelled = "a change was cancelled";
 inline constexpr std::string_view kTwoCommits = "a plan was committed twice at once";
+inline constexpr std::string_view kTransferResumed = "a transfer went on after one of its sides had died";
 inline constexpr std::string_view kOldDiskRefused =
     "a replaced member came back with its old disk, and was refused";
 inline constexpr std::string_view kHitGainer = "hit: one that took partitions over";
@@ -88,6 +89,7 @@ inline constexpr std::string_view kCutOffForGood = "liveness: a member stayed cu
 inline constexpr std::string_view kNoCore = "liveness: too much was lost for a core";
 inline constexpr std::string_view kCoreInChange = "liveness: a change was under way when the rest broke";
 inline constexpr std::string_view kCoreWaitedLong = "liveness: the core waited for ten minutes";
+inline constexpr std::string_view kChangeGivenUp = "liveness: the members gave a change up";
 inline constexpr std::string_view kCoreServesKey = "liveness: a key was demanded of the core";
 inline constexpr std::string_view kCoreLacksKey = "liveness: a key of too few whole owners was let off";
 inline constexpr std::string_view kGone = "a node left for good";

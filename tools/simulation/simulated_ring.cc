@@ -225,6 +225,10 @@ void SimulatedRing::lose_replaced(const RingDescription& before, const RingDescr
 void SimulatedRing::note_ring(const Ring& ring) {
   if (const Ring* last = ring_history_.newest()) {
     sightings_.add_change(last->description(), ring.description());
+    const auto& change = last->description().change;
+    const bool cancelled = change && !change->switched && !ring.description().change;
+    if (cancelled && nemesis_->at_peace() && settings_.mode == Mode::kLiveness)
+      sightings_.saw(sighting::kChangeGivenUp);
     lose_replaced(last->description(), ring.description());
   }
   ring_history_.note(ring, history_.mark(), events_.now());
