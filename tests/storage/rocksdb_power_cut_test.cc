@@ -169,7 +169,9 @@ Outcome write_until_cut(const fs::path& root, int changes) {
     batch->put(Family::kData, numbered_key(key), numbered_value(key));
     EXPECT_TRUE(opened->engine->write(*batch, sync).ok());
     outcome.written = key + 1;
-    if (key % 12 == 11) EXPECT_TRUE(opened->engine->flush().ok());
+    if (key % 12 == 11) {
+      EXPECT_TRUE(opened->engine->flush().ok());
+    }
     const bool all_synced = sync || key % 12 == 11;
     if (all_synced && !system->power_was_cut()) outcome.synced = key + 1;
   }
