@@ -46,6 +46,7 @@ size_t Replica::bytes_of(const Change& change) {
 }
 
 void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
+  store_.prefetch(put.place);
   if (Status status = check_owned(put.place, put.key); !status.ok())
     return refuse(put, std::move(status), outbox);
   take(std::move(put), now, wall_now, outbox);
@@ -53,6 +54,7 @@ void Replica::on(StampPut put, Time now, WallMicros wall_now, MessageOutbox& out
 
 void Replica::on(NodeId from, ReplicaPut put, Time now, WallMicros wall_now, MessageOutbox& outbox) {
   if (from != settings_.self) put.place = place_of(settings_.placement, put.bucket, put.key);
+  store_.prefetch(put.place);
   Merge merge{from, std::move(put), {}};
   Status status = check_key(merge.put.key);
   if (status.ok()) status = check_owned(merge.put.place, merge.put.key);

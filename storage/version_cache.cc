@@ -10,24 +10,30 @@ namespace ringkv {
 VersionCache::VersionCache(uint64_t memory_bytes)
     : sets_(std::bit_floor(std::max<uint64_t>(1, memory_bytes / sizeof(Set)))) {}
 
-VersionCache::Set& VersionCache::set_of(const KeyIdentity& key) {
-  return sets_[std::hash<KeyIdentity>()(key) & (sets_.size() - 1)];
+// Of other bytes than the set's number.
+uint16_t VersionCache::tag_of(const KeyIdentity& key) {
+  uint16_t tag = 0;
+  std::memcpy(&tag, key.bytes.data() + key.bytes.size() - sizeof(tag), sizeof(tag));
+  return tag;
 }
 
 VersionCache::Entry* VersionCache::find_in(Set& set, const KeyIdentity& key) {
-  for (Entry& entry : set.ways) {
+  const uint16_t tag = tag_of(key);
+  for (size_t way = 0; way < kWays; ++way) {
+    if (set.tags[way] != tag) continue;
+    Entry& entry = set.ways[way];
     if (std::memcmp(entry.key.data(), key.bytes.data(), entry.key.size()) == 0) return &entry;
   }
   return nullptr;
 }
 
 // The first entry from the hand on that was not used since the hand last passed it.
-VersionCache::Entry& VersionCache::victim_of(Set& set) {
+size_t VersionCache::victim_of(Set& set) {
   while (true) {
-    Entry& entry = set.ways[set.hand];
+    const size_t way = set.hand;
     set.hand = static_cast<uint8_t>((set.hand + 1) % kWays);
-    if (!entry.used) return entry;
-    entry.used = false;
+    if (!set.ways[way].used) return way;
+    set.ways[way].used = false;
   }
 }
 
@@ -94,7 +100,9 @@ void VersionCache::insert(const KeyIdentity& key, const RecordHead& head) {
   }
   std::memcpy(entry->key.data(), key.bytes.data(), entry->key.size());
   entry->used = true;
-  (old != nullptr ? *old : victim_of(set)) = *entry;
+  const size_t way = old != nullptr ? static_cast<size_t>(old - set.ways.data()) : victim_of(set);
+  set.ways[way] = *entry;
+  set.tags[way] = tag_of(key);
 }
 
 void VersionCache::clear() {
