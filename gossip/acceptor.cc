@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/plants.h"
 #include "base/text.h"
 
 // A voter's record, format 1:
@@ -88,7 +89,7 @@ Result<VoteRecord> decode_vote_record(std::string_view bytes) {
 
 // Whether this node votes there. The first vote about a later epoch forgets those about the one before.
 bool Acceptor::begin(const Instance& instance, const Electorate& ring) {
-  if (!ring.has_seat(self_.node, self_.disk)) return false;
+  if (!ring.has_seat(self_.node, self_.disk) && !planted(Plant::kVoteAfterWipe)) return false;
   if (instance.epoch != ring.epoch + 1 || instance.follows != ring.digest) return false;
   const auto wanted = std::tie(ring.lineage, instance.epoch);
   const auto held = std::tie(votes_.lineage, votes_.epoch);
@@ -101,7 +102,7 @@ bool Acceptor::begin(const Instance& instance, const Electorate& ring) {
 
 // Also where nothing is new: an answer to a message that came twice must wait for the first one's record.
 void Acceptor::record(GossipOutbox& outbox) const {
-  outbox.record({std::string(kAcceptorKey), encode_vote_record(votes_)});
+  if (!planted(Plant::kForgetPromise)) outbox.record({std::string(kAcceptorKey), encode_vote_record(votes_)});
 }
 
 void Acceptor::on(NodeId from, const Prepare& prepare, const Electorate& ring, GossipOutbox& outbox) {

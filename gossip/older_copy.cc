@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/plants.h"
 #include "base/text.h"
 
 // The record, format 1:
@@ -108,7 +109,7 @@ void OlderCopy::look(const Electorate& ring) {
 
 bool OlderCopy::may_vote(NodeId proposer, const Electorate& ring) const {
   if (proposer != self_ && !heard_.contains(proposer)) return false;
-  if (lost_.empty()) return true;
+  if (lost_.empty() || planted(Plant::kVoteAfterRestore)) return true;
   return is_known_ && RingOrder(ring.lineage, ring.epoch) >=
                           RingOrder(latest_heard_.first, latest_heard_.second + kEpochsToPass);
 }

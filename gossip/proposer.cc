@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plants.h"
 #include "base/ring_description.h"
 #include "base/text.h"
 #include "gossip/acceptor.h"
@@ -54,8 +55,8 @@ void Proposer::send_to_missing(Time now, GossipOutbox& outbox) {
 }
 
 bool Proposer::counts(NodeId from, const Voter& voter) const {
-  return voter.node == from && electorate_.has_seat(voter.node, voter.disk) && voter.boot &&
-         voter.boot == boot_of_(voter.node);
+  const bool has_seat = electorate_.has_seat(voter.node, voter.disk) || planted(Plant::kVoteAfterWipe);
+  return voter.node == from && has_seat && voter.boot && voter.boot == boot_of_(voter.node);
 }
 
 bool Proposer::goes_on(const Ballot& ballot, const Ballot& promised, Time now) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/plants.h"
 #include "base/text.h"
 
 namespace ringkv {
@@ -51,7 +52,7 @@ void Life::perform_any(Outbox<AnyMessage>& outbox) {
     store_.require_sync();
   }
   for (auto& envelope : outbox.envelopes()) {
-    if (envelope.after_records) {
+    if (envelope.after_records && !planted(Plant::kAcknowledgeBeforeCommit)) {
       waiting_.emplace_back(Outgoing{envelope.to, std::move(envelope.message)});
     } else {
       ready_.push_back({envelope.to, std::move(envelope.message)});
@@ -226,14 +227,16 @@ void Life::on_turn_end() {
   auto status = std::make_shared<Status>();
   run_off_loop(
       Lane::kCommit,
-      [commit, status](Engine& engine) { *status = engine.write(*commit->batch, commit->sync); },
+      [commit, status](Engine& engine) {
+        *status = engine.write(*commit->batch, commit->sync && !planted(Plant::kSkipFsync));
+      },
       [this, commit, status] { on_committed(*commit, std::move(*status)); });
 }
 
 void Life::on_committed(const Commit& commit, Status status) {
   commit_under_way_ = false;
   if (failed_) return;
-  if (!status.ok()) {
+  if (!status.ok() && !planted(Plant::kIgnoreFailedSync)) {
     failed_ = true;
     callbacks_.failed(std::move(status));
     return;

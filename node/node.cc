@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plants.h"
 #include "base/text.h"
 
 namespace ringkv {
@@ -23,6 +24,10 @@ uint64_t disk_reserve_of(const Node::Settings& settings, uint64_t size_bytes) {
   if (settings.disk_reserve_bytes != 0) return settings.disk_reserve_bytes;
   const uint64_t share = std::max(size_bytes / kDiskReserveShare, settings.write_buffer_bytes);
   return std::min({kDiskReserveBytesMax, share, size_bytes / 2});
+}
+
+Boot draw_boot(Random& random, const Identity& identity) {
+  return Boot{planted(Plant::kReuseActor) ? identity.node.value : random.next()};
 }
 
 }  // namespace
@@ -55,7 +60,7 @@ void Node::set_addresses(Address peer_address, Address client_address) {
 
 void Node::start(std::function<void(Status)> ready) {
   ready_ = std::move(ready);
-  next_boot_ = Boot{environment_.random.next()};
+  next_boot_ = draw_boot(environment_.random, identity_);
   if (identity_.cluster) return open();
   join();
 }
@@ -100,7 +105,7 @@ void Node::on_joined(JoinAnswer answer) {
 
 void Node::open() {
   opening_ = true;
-  if (life_ != nullptr) next_boot_ = Boot{environment_.random.next()};
+  if (life_ != nullptr) next_boot_ = draw_boot(environment_.random, identity_);
   auto opened = std::make_shared<std::optional<Result<OpenedStore>>>();
   // A failed life's engine must be closed before its files are opened again; both may wait for the disk.
   std::shared_ptr<Engine> old = life_ == nullptr ? nullptr : life_->release_engine();

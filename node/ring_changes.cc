@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/plants.h"
 #include "base/text.h"
 #include "node/member_tables.h"
 #include "node/plan_target.h"
@@ -254,6 +255,8 @@ RingEdit switched(uint64_t epoch) {
   return [epoch](const RingDescription& ring) -> Result<RingDescription> {
     RingDescription next = ring;
     if (ring.epoch == epoch && next.change) next.change->switched = true;
+    if (planted(Plant::kTwoEpochCutover) && ring.epoch == epoch && next.change)
+      return with_change_ended(std::move(next));
     return next;
   };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/plants.h"
 #include "base/text.h"
 #include "node/ring_changes.h"
 
@@ -106,8 +107,10 @@ bool RingDriver::is_of_now(const RingView& view, const Member& member, const Pee
 }
 
 bool RingDriver::has_left(const RingView& view, const Member& member, const PeerState* state) {
-  return member.status == MemberStatus::kLeaving && is_of_now(view, member, state) && state->hints == 0 &&
-         state->former_untaken == 0;
+  if (member.status != MemberStatus::kLeaving || !is_of_now(view, member, state)) return false;
+  const bool has_hints = state->hints > 0 && !planted(Plant::kLeaveWithHints);
+  const bool has_untaken = state->former_untaken > 0 && !planted(Plant::kLeaveUntaken);
+  return !has_hints && !has_untaken;
 }
 
 // A draft is meant for the epoch that it was made in.

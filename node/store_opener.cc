@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/plants.h"
 #include "base/text.h"
 #include "gossip/epoch_register.h"
 #include "gossip/older_copy.h"
@@ -127,7 +128,7 @@ std::string describe(const LostRanges& lost) {
 // On disk before anything else follows from the loss. Only hints: others don't rely on these.
 Status lose(Engine& engine, const std::vector<Partition>& partitions, const LostRanges& lost,
             Wholeness& wholeness) {
-  if (partitions.empty()) return {};
+  if (partitions.empty() || planted(Plant::kServeAfterDamage)) return {};
   for (const Partition partition : partitions) wholeness.lose(partition);
   const std::unique_ptr<Batch> batch = engine.new_batch();
   batch->put(Family::kMeta, kIncompleteKey, wholeness.encode());

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/plants.h"
 #include "storage/record_codec.h"
 
 namespace ringkv {
@@ -46,12 +47,14 @@ void BootClosing::tick(Moment moment, const std::map<Actor, Sweeper::Blocked>& b
   }
   if (!boots_.all_met || boots_.digest == 0 || ring.description().change) return;
   if (clear_digest_ != boots_.digest) return look(moment, outbox);
-  if (!boots_.all_without_hints) return all_clear_since_.reset();
+  if (!boots_.all_without_hints && !planted(Plant::kCloseBeforeRounds)) return all_clear_since_.reset();
   if (!all_clear_since_) all_clear_since_ = moment.now;
   const std::vector<Actor> ended = to_close(moment.now, blocking, last_complete);
   const std::vector<Partition> limited = limited_partitions();
   if (ended.empty() && limited.empty()) return;
-  if (!has_pulled_from_all(*all_clear_since_ + kSettles, last_complete)) return;
+  if (!has_pulled_from_all(*all_clear_since_ + kSettles, last_complete) &&
+      !planted(Plant::kCloseBeforeRounds))
+    return;
   environment_.store.close_lives(ended);
   // Where closed lives didn't count until now, since the data had gone with a move: they do from now on, for
   // the same reasons.

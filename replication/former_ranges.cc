@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/plants.h"
 #include "storage/storage_key.h"
 
 namespace ringkv {
@@ -87,6 +88,7 @@ uint32_t FormerRanges::untaken() const {
 void FormerRanges::tick(Moment moment, MessageOutbox& outbox) {
   if (!former_.empty()) {
     offer(moment, outbox);
+    if (planted(Plant::kKeepFormer)) return;
     drop_due(moment, outbox);
   }
   if (former_.empty() && to_reclaim_) reclaim(outbox);
@@ -121,9 +123,10 @@ void FormerRanges::drop_due(Moment moment, MessageOutbox& outbox) {
   size_t drops = 0;
   for (auto at = former_.begin(); at != former_.end() && drops < kDroppedAtOnce;) {
     const auto& [partition, former] = *at;
-    const bool is_due = former.taken_at &&
-                        moment.now >= *former.taken_at + environment_.settings.drop_grace &&
-                        moment.now >= former.since + kSettles;
+    const bool is_due =
+        planted(Plant::kDropUntaken) ||
+        (former.taken_at && moment.now >= *former.taken_at + environment_.settings.drop_grace &&
+         moment.now >= former.since + kSettles);
     if (!is_due) {
       ++at;
       continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/plants.h"
 #include "base/text.h"
 #include "replication/reply_merge.h"
 
@@ -166,7 +167,7 @@ std::optional<Duration> GetRequest::on_reply(ReplicaGetReply reply, Time now) {
   Owner* owner = find(reply.replica);
   if (owner == nullptr || reply.status.code() == StatusCode::kStaleEpoch) return {};
   if (owner->has_record && !(owner->awaits_record && (reply.with_floor || !reply.status.ok()))) return {};
-  if (!reply.status.ok()) {
+  if (!reply.status.ok() && !planted(Plant::kErrorIsAnAnswer)) {
     fail(*owner, reply.status);
     return {};
   }
@@ -303,7 +304,7 @@ void GetRequest::on_repaired(NodeId node, const Status& status) {
 }
 
 GetRequest::Confirmation GetRequest::confirmation(const RingView& view, Time now) const {
-  if (is_inspection(question_.purpose)) return Confirmation::kConfirmed;
+  if (is_inspection(question_.purpose) || planted(Plant::kConfirmUnheard)) return Confirmation::kConfirmed;
   const auto holds = [this](const Owner& owner) { return agrees(owner) || owner.repair == Repair::kDone; };
   if (enough_hold(holds)) return Confirmation::kConfirmed;
   const bool possible = enough_hold([&](const Owner& owner) {

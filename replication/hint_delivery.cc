@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/plants.h"
 #include "storage/record_codec.h"
 #include "storage/storage_key.h"
 
@@ -184,7 +185,7 @@ bool HintDelivery::on(const ReplicaPutAck& ack, Moment moment, MessageOutbox& ou
   Flight& flight = course.flights.at(ack.request);
   const NodeId owner = ack.hint_for ? ack.hint_for : ack.replica;
   if (!flight.awaited.contains(owner)) return true;
-  if (!ack.status.ok()) {
+  if (!ack.status.ok() && !planted(Plant::kForgetRefusedHint)) {
     on_failure(course, ack.request, ack.status.code(), moment.now);
   } else {
     flight.awaited.erase(owner);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/plants.h"
 #include "base/text.h"
 #include "replication/arrival_decision.h"
 
@@ -193,7 +194,7 @@ void HintKeeper::stage(const Keep& keep, std::string_view record, std::string_vi
                                    human_bytes(budget), " here")),
                   outbox);
   }
-  environment_.hints.stage(put.intended, put.place.storage_key, record, held);
+  if (!planted(Plant::kDropHint)) environment_.hints.stage(put.intended, put.place.storage_key, record, held);
   environment_.statistics.hints_stored += 1;
   if (put.sync) environment_.store.require_sync();
   outbox.staged();
@@ -226,7 +227,8 @@ void HintKeeper::acknowledge(const Keep& keep, Status status, MessageOutbox& out
 void HintKeeper::apply(const HintCovered& covered, const std::string& held, MessageOutbox& outbox) {
   if (held.empty()) return;
   const Result<RecordHead> head = decode_record_head(held);
-  if (!head.ok() || !is_covered(*head, covered.context)) return;
+  if (!head.ok()) return;
+  if (!is_covered(*head, covered.context) && !planted(Plant::kCancelUncoveredHint)) return;
   environment_.hints.erase(covered.intended, covered.place.storage_key, held);
   outbox.staged();
   ConvergenceStatistics& statistics = environment_.statistics;

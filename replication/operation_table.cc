@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/plants.h"
+
 namespace ringkv {
 
 OperationTable::OperationTable(size_t entries_max) : entries_max_(entries_max), forgotten_up_to_(kTraces) {}
 
 OperationTable::Entry* OperationTable::find(const OperationId& operation) {
   const auto at = entries_.find(operation);
-  return at == entries_.end() ? nullptr : &at->second;
+  return at == entries_.end() || planted(Plant::kForgetOperations) ? nullptr : &at->second;
 }
 
 bool OperationTable::may_have_forgotten(const OperationId& operation) const {

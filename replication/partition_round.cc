@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/plants.h"
 #include "base/text.h"
 #include "storage/record_codec.h"
 #include "storage/storage_key.h"
@@ -46,6 +47,8 @@ bool PartitionRound::on(RoundLeaves& leaves, Moment moment, MessageOutbox& outbo
   claims_ = {std::move(leaves.floor), std::move(leaves.closed)};
   erased_ = std::move(leaves.erased);
   source_is_whole_ = leaves.whole;
+  if (planted(Plant::kFloorBeforeRecords))
+    environment_.store.raise_floor(partition_, claims_.floor, erased_, claims_.closed);
   if (leaves.equal) {
     finish();
     return true;
@@ -281,6 +284,7 @@ void PartitionRound::take(RoundSlice::Entry& entry, const std::shared_ptr<const 
   }
   if (entry.record == nullptr) return to_fetch_.push_back(std::move(entry.storage_key));
   count_received(entry.record->size());
+  if (planted(Plant::kForgetReceived)) return;
   const std::vector<Dot> gone = own == nullptr ? std::vector<Dot>() : gone_dots(*own, entry.dots, claims);
   put(entry.storage_key, std::move(entry.record), floor_for(gone, floor), moment, outbox);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plants.h"
+
 namespace ringkv {
 namespace {
 
@@ -20,14 +22,14 @@ PutCopies::PutCopies(const WriteLists& lists, NodeId self, const Rules& rules, T
   slots_.reserve(lists.present.size() + lists.next.size());
   held_by_.reserve(lists.present.size());
   for (const NodeId owner : lists.present) slots_.push_back({.owner = owner, .keepers = {}});
-  for (const NodeId owner : lists.next) {
+  for (const NodeId owner : planted(Plant::kSkipDualWrite) ? std::vector<NodeId>() : lists.next) {
     if (Slot* slot = slot_of(owner)) {
       slot->on_next = true;
     } else {
       slots_.push_back({.owner = owner, .on_present = false, .on_next = true, .keepers = {}});
     }
   }
-  if (lists.next.empty()) rules_.needed_next = 0;
+  if (lists.next.empty() || planted(Plant::kSkipDualWrite)) rules_.needed_next = 0;
 }
 
 PutCopies::Slot* PutCopies::slot_of(NodeId owner) {
@@ -52,7 +54,11 @@ PutCopies::Keeper* PutCopies::keeper_of(const Hint& hint) {
 std::vector<PutCopies::Hint> PutCopies::on_held(NodeId owner) {
   std::vector<Hint> needless;
   Slot* slot = slot_of(owner);
-  if (slot == nullptr || slot->state == OwnerState::kHolds) return needless;
+  if (slot == nullptr) return needless;
+  if (slot->state == OwnerState::kHolds) {
+    if (planted(Plant::kCountReplicaTwice)) held_by_.push_back(owner);
+    return needless;
+  }
   slot->state = OwnerState::kHolds;
   held_by_.push_back(owner);
   for (const Keeper& keeper : slot->keepers) {
@@ -152,7 +158,7 @@ bool PutCopies::has_hint(const Slot& slot) const {
 bool PutCopies::is_filled(const Slot& slot) const {
   return slot.state == OwnerState::kHolds ||
          std::any_of(slot.keepers.begin(), slot.keepers.end(), [&](const Keeper& keeper) {
-           return keeper.state == KeeperState::kKeeps && counts(keeper);
+           return keeper.state == KeeperState::kKeeps && (counts(keeper) || planted(Plant::kOwnHintCounts));
          });
 }
 
@@ -171,6 +177,12 @@ bool PutCopies::suffice(Counts counts) const {
     if (!counts(slot)) continue;
     present += slot.on_present ? 1 : 0;
     next += slot.on_next ? 1 : 0;
+  }
+  if (planted(Plant::kCountReplicaTwice)) {
+    present += static_cast<uint32_t>(static_cast<std::ptrdiff_t>(held_by_.size()) -
+                                     std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+                                       return slot.state == OwnerState::kHolds;
+                                     }));
   }
   return present >= rules_.needed && next >= rules_.needed_next;
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/plants.h"
 #include "base/text.h"
 
 namespace ringkv {
@@ -302,6 +303,8 @@ bool Replica::tells_nothing(Merge& merge, const RecordHead& newest) const {
 
 void Replica::apply(Merge& merge, const RecordHead& newest, const Record* held, MessageOutbox& outbox) {
   const ReplicaPut& put = merge.put;
+  if (planted(Plant::kRepairOverwrites) && put.source == Source::kReadRepair)
+    return stage(merge, {put.record, std::move(merge.arriving.head)}, newest, outbox);
   if (tells_nothing(merge, newest)) return acknowledge_unchanged(merge, outbox);
   if (Status status = check_space(merge, newest); !status.ok())
     return refuse(merge, std::move(status), outbox);
@@ -341,7 +344,8 @@ void Replica::stage(const Merge& merge, EncodedRecord record, const RecordHead& 
 // What expired waits for the skew of the members' clocks too.
 void Replica::apply(const EraseRecord& erase, const RecordHead& newest, const Record* held,
                     WallMicros wall_now, MessageOutbox& outbox) {
-  if (newest.absent() || !is_under_floor(erase.place.partition, newest)) return;
+  if (newest.absent()) return;
+  if (!is_under_floor(erase.place.partition, newest) && !planted(Plant::kPurgeAboveFloor)) return;
   const uint64_t expired_before_ms = (wall_now - std::min(wall_now, kSkewBoundMicros)) / 1000;
   if (held != nullptr && held->has_live_value(expired_before_ms)) return;
   this->erase(erase.place, newest, newest.context);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/plants.h"
 #include "base/text.h"
 #include "replication/replica.h"
 
@@ -70,7 +71,8 @@ void Replica::on(NodeId from, ReplicaGet get, Time now, MessageOutbox& outbox) {
   if (refusal.ok() && now >= asked.deadline) {
     refusal = unavailable(cat("key ", display_key(asked.key), ": timed out before it was read"));
   }
-  if (refusal.ok() && !wholeness_.is_whole(asked.place.partition) && !asked.inspect) refusal = not_whole();
+  const bool is_whole = wholeness_.is_whole(asked.place.partition) || planted(Plant::kReadUnwhole);
+  if (refusal.ok() && !is_whole && !asked.inspect) refusal = not_whole();
   if (refusal.ok() && reads_.size() + gets_waiting_.size() >= settings_.reads_max) {
     refusal = overloaded(cat(reads_.size() + gets_waiting_.size(), " reads wait for the disk"));
   }
@@ -101,7 +103,8 @@ void Replica::begin(Get waiting, MessageOutbox& outbox) {
 // Of committed state: it waits, once, while the key is being written.
 void Replica::answer_or_read(Get waiting, MessageOutbox& outbox) {
   const ReplicaGet& asked = waiting.get;
-  if (const BatchNumber batch = store_.being_written(asked.place); batch != 0) {
+  const BatchNumber batch = store_.being_written(asked.place);
+  if (batch != 0 && !planted(Plant::kReadUncommitted)) {
     gets_waiting_.emplace(batch, WaitingGet{std::move(waiting), std::nullopt});
     return;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/plants.h"
 #include "base/text.h"
 #include "storage/storage_key.h"
 
@@ -111,7 +112,7 @@ bool Sweeper::is_blocked(Partition partition, const RecordHead& head) {
     by.oldest = by.records++ == 0 ? context.highest_time : std::min(by.oldest, context.highest_time);
     blocked = true;
   }
-  return blocked;
+  return blocked && !planted(Plant::kPurgeAboveFloor);
 }
 
 // A record that has changed meanwhile stays; one whose key has other changes to wait for is waited for.

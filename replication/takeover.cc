@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "base/plants.h"
+
 namespace ringkv {
 
 void Takeover::set_ring(const Ring& ring, NodeId self) {
@@ -78,7 +80,8 @@ size_t Takeover::ready(const RingView& view, const Wholeness& wholeness) const {
 
 uint64_t Takeover::ready_epoch(const RingView& view, const Wholeness& wholeness) const {
   const std::optional<RingChange>& change = view.ring().description().change;
-  if (!change || change->switched || ready(view, wholeness) < pending_.size()) return 0;
+  if (!change || change->switched) return 0;
+  if (ready(view, wholeness) < pending_.size() && !planted(Plant::kSwitchBeforeTransfer)) return 0;
   return view.ring().epoch();
 }
 

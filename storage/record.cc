@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/plants.h"
+
 namespace ringkv {
 namespace {
 
@@ -59,9 +61,13 @@ Record stamped(const Record& current, const Stamp& stamp, Conflict conflict) {
   if (stamp.context) record.context.join(*stamp.context);
   for (const Version& version : current.versions) {
     cover(record.context, version);  // a stripped context may not
-    const bool seen_by_writer = !stamp.context || stamp.context->covers(version.dot);
+    const bool seen_by_writer =
+        !stamp.context || stamp.context->covers(version.dot) ||
+        (planted(Plant::kContextCoversTooMuch) && stamp.context->covers({version.dot.actor, 1}));
     if (!seen_by_writer) record.versions.push_back(version);
   }
+  if (planted(Plant::kForgetTombstoneContext) && stamp.version.kind == VersionKind::kTombstone)
+    record.context.vector = {};
   cover(record.context, stamp.version);
   const auto at =
       std::lower_bound(record.versions.begin(), record.versions.end(), stamp.version.dot, dot_before);
@@ -74,6 +80,7 @@ HybridTime next_time(WallMicros wall_now, const CausalContext& record, const Cau
                      const Floor& floor) {
   HybridTime latest = std::max({wall_now, record.highest_time, floor.highest_time});
   if (writer != nullptr) latest = std::max(latest, writer->highest_time);
+  if (planted(Plant::kOwnClockAlone)) latest = wall_now;
   // Contexts come from outside: one at the end of time must not bring time back to its start.
   return latest == std::numeric_limits<HybridTime>::max() ? latest : latest + 1;
 }

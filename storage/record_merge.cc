@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/plants.h"
 #include "storage/record.h"
 
 namespace ringkv {
@@ -44,7 +45,8 @@ Record merged(const Side& a, const Side& b) {
       if (!b.context.covers(left->dot)) record.versions.push_back(*left);
       ++left;
     } else if (only_right) {
-      if (!a.context.covers(right->dot)) record.versions.push_back(*right);
+      const bool dropped = planted(Plant::kMergeDropsSibling) && !record.versions.empty();
+      if (!a.context.covers(right->dot) && !dropped) record.versions.push_back(*right);
       ++right;
     } else {
       record.versions.push_back(one_of(*left++, *right++));

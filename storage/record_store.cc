@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/plants.h"
 #include "storage/range_walk.h"
 #include "storage/storage_key.h"
 
@@ -198,7 +199,7 @@ void RecordStore::update_leaf(const Place& place, const RecordHead& before, cons
   leaf.keys -= (before.content_bytes > 0 ? 1 : 0);
   leaf.bytes += after.content_bytes - before.content_bytes;
   leaves_.set(place.leaf, leaf);
-  journal_.touch(place.leaf);
+  if (!planted(Plant::kForgetLeaf)) journal_.touch(place.leaf);
 }
 
 void RecordStore::stage(const MetaRecord& record) {
@@ -229,7 +230,7 @@ void RecordStore::drop(Partition partition, const VersionVector& own_lives) {
     }
     leaves_.set_page(partition, {});
   }
-  floors_.limit(partition, own_lives);
+  if (!planted(Plant::kKeepFloorOfDropped)) floors_.limit(partition, own_lives);
   dropping_[partition] = open_batch();
 }
 

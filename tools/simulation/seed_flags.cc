@@ -1,10 +1,12 @@
 #include "tools/simulation/seed_flags.h"
 
 #include <filesystem>
+#include <iostream>
 #include <sstream>
 
 #include "base/text.h"
 #include "tools/common/command_line.h"
+#include "tools/simulation/plants.h"
 
 namespace ringkv::simulation {
 namespace {
@@ -50,6 +52,11 @@ void add_how(CLI::App& app, SeedFlags& flags) {
                  "it too; 0: don't")
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
+  app.add_option(
+         "--plant", flags.plant,
+         "Plants this fault in the code and runs until it is found: a check of the simulator, in kvsim "
+         "alone; list: names them")
+      ->type_name("NAME");
   app.add_option("--jobs", flags.jobs, "Runs beside each other")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
@@ -58,6 +65,14 @@ void add_how(CLI::App& app, SeedFlags& flags) {
 }
 
 constexpr std::string_view kNone = "none";
+
+int list_plants() {
+  for (const NamedPlant& named : named_plants()) {
+    if (named.found_by_seeds)
+      std::cout << named.name << std::string(28 - named.name.size(), ' ') << named.what << std::endl;
+  }
+  return 0;
+}
 
 Names chosen_strikes(const SeedFlags& flags) {
   Names names;
@@ -81,6 +96,10 @@ std::optional<int> read_flags(int argc, const char* const* argv, SeedFlags& flag
   add_how(app, flags);
   tools::describe(app, flags.program + " --seeds 100 --minutes 2 --jobs 2");
   if (const auto exit_code = tools::parse(app, argc, argv)) return exit_code;
+  if (flags.plant == "list") return list_plants();
+  const Result<Plant> plant = flags.plant.empty() ? Plant::kNone : plant_from(flags.plant);
+  if (!plant.ok()) return tools::refuse(app, "--plant: " + plant.status().message());
+  sow(*plant);
   const Result<Faults> faults = faults_from(flags.faults);
   if (!faults.ok()) return tools::refuse(app, "--faults: " + faults.status().message());
   for (const std::string& strike : chosen_strikes(flags)) {
@@ -112,6 +131,7 @@ std::string command_of(const SeedFlags& flags, uint64_t seed) {
                             " --faults ", flags.faults, " --mode ", flags.mode);
   if (!flags.only_faults.empty()) command += cat(" --only-faults ", flags.only_faults);
   if (!flags.only_operations.empty()) command += cat(" --only-operations ", flags.only_operations);
+  if (!flags.plant.empty()) command += cat(" --plant ", flags.plant);
   return command;
 }
 

@@ -24,6 +24,7 @@ struct SeedFlags {
   uint32_t shrink_s = 60;       // for so long a smaller run is looked for that breaks the same promise
   std::string trace;            // a file
   bool verbose = false;
+  std::string plant;  // a fault that kvsim has in its code; empty: none
 };
 
 // The exit code with which the program ends right away, or nothing: go on.

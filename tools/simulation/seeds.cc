@@ -58,6 +58,11 @@ bool Seeds::run() {
     const SimulationResult result = wait_for(i);
     add(result);
     if (report(flags_.seed + i, result)) continue;
+    if (!flags_.plant.empty()) {  // it is found, and that is all that was asked
+      kept = false;
+      next_ = flags_.seeds;
+      break;
+    }
     if (std::exchange(kept, false)) shrink(flags_.seed + i, result);
   }
   for (std::thread& thread : threads) thread.join();
@@ -154,7 +159,7 @@ void Seeds::report_sum(double cpu_seconds) const {
 }
 
 bool Seeds::met_everything() const {
-  if (flags_.faults != "all" || flags_.nodes < 5 ||
+  if (!flags_.plant.empty() || flags_.faults != "all" || flags_.nodes < 5 ||
       static_cast<double>(flags_.seeds) * flags_.minutes < kLongMinutes)
     return true;
   bool all = true;
