@@ -139,6 +139,29 @@ TEST(Layering, CoresNameNoClockAndNoGlobalRandomness) {
   }
 }
 
+// A file that asks planted() is compiled a second time for kvsim, or its plants would never grow; a header's
+// code would be in other programs too.
+TEST(Layering, FilesWithPlantsAreCompiledForKvsimAlone) {
+  const fs::path root = RINGKV_SOURCE_DIR;
+  std::set<std::string> asking;
+  for (const fs::path& path : sources(root)) {
+    const std::string file = fs::relative(path, root).string();
+    std::ifstream text(path);
+    for (const Include& include : includes_of(file, text)) {
+      if (include.header == "base/plants.h" && room_of(file) != "tools") asking.insert(file);
+    }
+  }
+  std::set<std::string> planted;
+  std::ifstream list(root / "cmake/Plants.cmake");
+  const std::regex source("\\s*([a-z_]+/[a-z_]+\\.(cc|h))");
+  std::smatch match;
+  for (std::string line; std::getline(list, line);) {
+    if (std::regex_match(line, match, source)) planted.insert(match[1]);
+  }
+  EXPECT_EQ(asking, planted);
+  for (const std::string& file : asking) EXPECT_FALSE(file.ends_with(".h")) << file;
+}
+
 // The test itself can fail: each rule refuses its planted fault.
 TEST(Layering, APlantedFaultIsFound) {
   EXPECT_NE(fault({"storage/a.cc", 1, "gossip/member.h", true}), "");
