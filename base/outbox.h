@@ -36,8 +36,8 @@ class Outbox {
     if (envelopes_.capacity() > spare_room().capacity() && envelopes_.capacity() <= kSpareMax)
       spare_room().swap(envelopes_);
   }
-  Outbox(const Outbox&) = delete;
-  Outbox& operator=(const Outbox&) = delete;
+  Outbox(Outbox&&) noexcept = default;
+  Outbox& operator=(Outbox&&) noexcept = default;
 
   // `body`: one of the words of Message, or a whole Message.
   template <class Body>

@@ -13,9 +13,10 @@ namespace {
 
 using std::chrono::seconds;
 
-// Longer than any deadline, and after that as long as it takes, but no longer than this.
+// Longer than any deadline, and after that as long as it takes, but no longer than this: a process may stand
+// still for the first minute of it.
 constexpr Duration kPeaceMin = seconds(6);
-constexpr Duration kPeaceMax = seconds(120);
+constexpr Duration kPeaceMax = seconds(180);
 constexpr Duration kLookAtPeace = seconds(1);
 constexpr Duration kLastReads = seconds(6);
 // Between two rounds of a pair there is up to a quarter more than the interval.
