@@ -70,8 +70,9 @@ struct ConvergenceEnvironment {
   void on_round(const std::vector<Partition>& partitions, NodeId source,
                 const std::set<Partition>& incomplete);
 
-  // Equal data aren't enough of a round: this node must learn all that the source claims there. Who has let go
-  // what was deleted looks as empty as a disk that was wiped, and what it knows of that is in its floor alone.
+  // Equal data aren't enough of a round: this node must learn all that the source claims there. Who has let
+  // go what was deleted looks as empty as a disk that was wiped, and what it knows of that is in its floor
+  // alone.
   bool needs_claims(Partition partition) const {
     return store.floors().is_limited(partition) || !wholeness.is_whole(partition) ||
            takeover.is_pending(partition);
