@@ -243,8 +243,9 @@ void Life::on_committed(const Commit& commit, Status status) {
   }
   ++commits_;
   store_.committed(commit);
-  std::vector<Waiting> done = std::exchange(committing_, {});  // what is done may end all that waits
+  std::vector<Waiting> done = std::exchange(committing_, {});
   for (Waiting& waiting : done) {
+    if (failed_) break;  // by one of these: a life that has failed acknowledges nothing more
     if (auto* outgoing = std::get_if<Outgoing>(&waiting)) {
       ready_.push_back(std::move(*outgoing));
     } else {
